@@ -21,7 +21,7 @@ pub fn cause_of_end(status: &io::Result<ExitStatus>) -> Option<&'static str> {
     match status.as_ref().map(ExitStatus::signal) {
         Ok(Some(6)) => Some("it ran out of memory or aborted"),
         Ok(Some(11 | 7)) => Some("it overflowed its stack or crashed"),
-        Ok(Some(9 | 24)) => Some("it used more than the time allowed"),
+        Ok(Some(9 | 24)) => Some("it exceeded the limit of CPU time"),
         _ => None,
     }
 }

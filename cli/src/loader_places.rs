@@ -54,7 +54,7 @@ pub fn of(
         let mut found = agent.listed(Some(&format!("loader:{class}")), details)?;
         found.retain(|class| class.loader == identity);
         for source in found.into_iter().filter_map(|class| class.source) {
-            let place = file_of(&host::code_location::path(&source));
+            let place = file_of(&host::code_source::path(&source));
             let place = place.map(|place| agent.path(&place.to_string_lossy()));
             places.extend(place.filter(|place| !places.contains(place)));
         }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use host::config::{BUNDLED, CAPABILITIES, LogLevel, PluginConfig};
-use host::{CodeLocation, Config, HostError, Loader, Pipeline};
+use host::{CodeSource, Config, HostError, Loader, Pipeline};
 
 use crate::added_plugins;
 use crate::plugin_compiler::PluginCompiler;
@@ -106,7 +106,7 @@ pub fn request<'a>(name: &'a [u8], bytes: &'a [u8]) -> host::ClassRequest<'a> {
     host::ClassRequest {
         name,
         loader: &Loader::App,
-        location: CodeLocation::Unread,
+        location: CodeSource::Unread,
         bytes,
         original: None,
         retransforming: false,

@@ -2,7 +2,7 @@
 
 use coverage::class::ClassDescription;
 use host::selector::{SelectableClass, Selection, Verdict};
-use host::{CodeLocation, Loader, code_location};
+use host::{CodeSource, Loader, code_source};
 use probes::events::ClassNames;
 
 use crate::excluded_annotations::ExcludedAnnotations;
@@ -136,15 +136,15 @@ impl Filter {
     pub fn wants(&self, class: &ClassDescription<'_>, place: Option<&str>) -> bool {
         let selection = &self.selection;
         let name = class.name.as_bytes();
-        let is_there = || match place.filter(|_| selection.asks_location()) {
-            Some(place) => selection.matches_location(CodeLocation::At(&location_of(place))),
+        let is_there = || match place.filter(|_| selection.needs_location()) {
+            Some(place) => selection.matches_location(CodeSource::At(&location_of(place))),
             None => true,
         };
         is_there()
             && match selection.matches_name(name, &Loader::App) {
                 Verdict::No => false,
                 Verdict::Yes => true,
-                Verdict::AskClass => selection.matches_class(name, &Facts(class)),
+                Verdict::NeedsClass => selection.matches_class(name, &Facts(class)),
             }
     }
 }
@@ -197,7 +197,7 @@ impl Filter {
         match self.of_events.matches_name(class.as_bytes(), &loader) {
             Verdict::No => false,
             Verdict::Yes => true,
-            Verdict::AskClass => {
+            Verdict::NeedsClass => {
                 let names = Recorded(names.unwrap_or(&unknown));
                 self.of_events.matches_class(class.as_bytes(), &names)
             }
@@ -226,7 +226,7 @@ fn concerns(selector: &str, what: &str) -> bool {
 pub fn location_of(place: &str) -> String {
     let path = std::path::absolute(place);
     let path = path.map_or_else(|_| place.to_owned(), |path| path.display().to_string());
-    code_location::path(&path)
+    code_source::path(&path)
 }
 
 /// The recorded names of a class in an event file.

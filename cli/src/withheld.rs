@@ -3,7 +3,7 @@
 use control::classes::Details;
 use control::message::Class;
 use host::selector::{Selection, Verdict};
-use host::{CodeLocation, Loader, code_location};
+use host::{CodeSource, Loader, code_source};
 use trace::numbers::counted;
 
 use crate::agent::Agent;
@@ -110,10 +110,10 @@ fn cause(class: &Class, settings: &PluginSettings) -> Cause {
     if !is_inner && !has_location && !selection.any_location() {
         return Cause::NoLocation;
     }
-    let place = code_location::path(source);
+    let place = code_source::path(source);
     let location = match has_location {
-        true => CodeLocation::At(&place),
-        false => CodeLocation::None,
+        true => CodeSource::At(&place),
+        false => CodeSource::None,
     };
     let internal = class.name.replace('.', "/");
     let by_name = selection.matches_name(internal.as_bytes(), &loader);

@@ -11,8 +11,8 @@ use crate::names::{decode, name_in};
 use crate::originals;
 use crate::patch::in_force::PatchCandidate;
 use crate::patch::{dry_run, in_force};
-use host::untouched::is_untouched;
-use host::{ClassRequest, CodeLocation, Loader};
+use host::exclusions::is_excluded;
+use host::{ClassRequest, CodeSource, Loader};
 use rewriter::{ClassFile, restore_parameter_names};
 
 /// The `ClassFileLoadHook` event: returns early if no plugin wants the class, then runs the plugins.
@@ -28,7 +28,7 @@ pub(crate) fn class_file_load_hook(agent: &Agent, load: &ClassFileLoad<'_>) {
     let Some(name) = load.name.or_else(|| name_in(load.class_data)) else {
         return;
     };
-    if is_untouched(name) {
+    if is_excluded(name) {
         return;
     }
     load.local.keeping_exception(|| consider(agent, load, name));
@@ -106,14 +106,14 @@ fn instrument(
     plugins: &PluginSet,
 ) -> Option<Edits> {
     // The location costs field reads, so it is fetched only for a class that a plugin may want.
-    if !plugins.wants(name, loader, CodeLocation::Unread) {
+    if !plugins.wants(name, loader, CodeSource::Unread) {
         return None;
     }
     let domain = load.protection_domain.as_ref();
-    let asked = plugins.pipeline.asks_location();
+    let asked = plugins.pipeline.needs_location();
     let found = agent.code_sources.find(load.local, domain, asked);
     let location = found.for_selectors();
-    if location != CodeLocation::Unread && !plugins.wants(name, loader, location) {
+    if location != CodeSource::Unread && !plugins.wants(name, loader, location) {
         return None;
     }
     agent.upkeep.await_room(agent.table);

@@ -6,7 +6,7 @@ use crate::ffi::refs::LocalRef;
 use crate::messages::{self, Code};
 use crate::names::internal_name;
 use host::Loader;
-use host::untouched::is_untouched;
+use host::exclusions::is_excluded;
 
 /// Local references to reserve while all classes of the JVM are listed; the JVM's own limit.
 pub(crate) const CAPACITY: i32 = 65_536;
@@ -44,7 +44,7 @@ pub(crate) fn list<'a>(
 fn loaded<'a>(loaders: &Loaders, jvm: Jvm<'a>, class: LocalRef<'a>) -> Option<LoadedClass<'a>> {
     let signature = jvm.jvmti.class_signature(&class).ok()?;
     let name = internal_name(&signature)?.to_vec();
-    if is_untouched(&name) {
+    if is_excluded(&name) {
         return None;
     }
     let loader = jvm.jvmti.class_loader(jvm.local, &class).ok()?;

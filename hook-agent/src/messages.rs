@@ -134,7 +134,7 @@ pub(crate) fn warning(code: Code, text: impl Display) {
 }
 
 /// Writes the failure of a class that the host could not change, with its own code and notes.
-pub(crate) fn host_failure(failure: &host::Failure) {
+pub(crate) fn host_failure(failure: &host::PluginFailure) {
     if enabled(LogLevel::Warn) {
         write(failure);
     }

@@ -44,7 +44,7 @@ use host::Observer;
 use inbox::Inbox;
 use lock_sampler::LockSampler;
 use native_threads::NativeThreads;
-use observations::{Group, Subscription, Wish};
+use observations::{EventKind, EventSubscription, Subscription};
 use plugin_delivery::PluginDelivery;
 use recording_builder::RecordingBuilder;
 use std::path::PathBuf;
@@ -88,10 +88,13 @@ pub(crate) fn begin(
     jvmti: Jvmti,
     subscription: Subscription,
 ) -> Result<PathBuf, String> {
-    let (wishes, live) = (Wish::of_recording(&subscription), subscription.live);
+    let (subscriptions, live) = (
+        EventSubscription::of_recording(&subscription),
+        subscription.live,
+    );
     let subscriber = agent
         .subscribers
-        .begin(SubscriberId::Recording, jvmti, wishes, live)
+        .begin(SubscriberId::Recording, jvmti, subscriptions, live)
         .inspect_err(|_| jvmti.dispose())?;
     let file = SubscriberFile::new(agent, SubscriberId::Recording);
     let path = file.path().to_owned();
@@ -105,7 +108,7 @@ pub(crate) fn begin(
 /// Starts the plugins in force that subscribe to events, and stops those that are not in force any more.
 pub(crate) fn update_plugin_subscriptions(agent: &'static Agent, jvm: Jvm<'_>) {
     let current = agent.plugins.current();
-    let observers = current.map_or_else(Vec::new, |set| Observer::all(&set.pipeline));
+    let observers = current.map_or_else(Vec::new, |set| set.pipeline.observers());
     let subscribers = agent.subscribers.all().into_iter();
     let (there, gone): (Vec<_>, Vec<_>) = subscribers
         .filter(|subscriber| matches!(subscriber.id, SubscriberId::Plugin(_)))
@@ -142,16 +145,16 @@ fn subscribe(agent: &'static Agent, jvm: Jvm<'_>, observer: Observer) -> Result<
     let id = id_of(&observer);
     let jvmti = match agent.subscribers.take_prepared(id) {
         Some(prepared) => prepared,
-        None => equipped(Vm::of(jvm.local), jvm.live, observer.wishes())?,
+        None => equipped(Vm::of(jvm.local), jvm.live, observer.subscriptions())?,
     };
-    if observer.asks_for_owners() {
+    if observer.requests_owners() {
         // A refusal is reported when the plugin requests owners.
         let _ = equip_for_owners(jvmti, jvm.live);
     }
-    let wishes = observer.wishes().to_vec();
+    let subscriptions = observer.subscriptions().to_vec();
     let subscriber = agent
         .subscribers
-        .begin(id, jvmti, wishes, false)
+        .begin(id, jvmti, subscriptions, false)
         .inspect_err(|_| jvmti.dispose())?;
     let file = SubscriberFile::new(agent, id);
     start(agent, jvm, subscriber, true, move |jvm, subscriber| {
@@ -167,10 +170,10 @@ fn subscribe(agent: &'static Agent, jvm: Jvm<'_>, observer: Observer) -> Result<
 /// The capability or event that the JVM refuses.
 pub(crate) fn begin_waits(agent: &'static Agent, jvm: Jvm<'_>, session: u8) -> Result<(), String> {
     let id = SubscriberId::Waits(session);
-    let jvmti = equipped(Vm::of(jvm.local), jvm.live, &waits::wishes())?;
+    let jvmti = equipped(Vm::of(jvm.local), jvm.live, &waits::subscriptions())?;
     let subscriber = agent
         .subscribers
-        .begin(id, jvmti, waits::wishes(), false)
+        .begin(id, jvmti, waits::subscriptions(), false)
         .inspect_err(|_| jvmti.dispose())?;
     start(agent, jvm, subscriber, true, move |jvm, subscriber| {
         waits::follow(agent, jvm, subscriber, session, |subscriber| {
@@ -211,7 +214,7 @@ fn start(
     body: impl FnOnce(Jvm<'_>, &Subscriber) -> Result<(), String> + Send + 'static,
 ) -> Result<(), String> {
     let jvmti = subscriber.jvmti;
-    if subscriber.wish(Group::Monitors).is_some() && subscriber.id.samples_locks() {
+    if subscriber.subscription(EventKind::Monitors).is_some() && subscriber.id.samples_locks() {
         subscriber.set_lock_fields(lock_sampler::find_fields(jvm));
     }
     let enabled = match at_once {

@@ -16,7 +16,7 @@ use crate::messages::{self, Code};
 use crate::names::decode;
 use crate::originals::{self, Files};
 use crate::{collected_loaders, probe_arrays};
-use host::{CodeLocation, Loader};
+use host::{CodeSource, Loader};
 use rewriter::named_fields;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -64,7 +64,7 @@ pub(crate) fn retransform_loaded(agent: &Agent, jvm: Jvm<'_>) {
     let Some(plugins) = agent.plugins.current() else {
         return;
     };
-    let wants = |class: &LoadedClass<'_>, location: CodeLocation<'_>| {
+    let wants = |class: &LoadedClass<'_>, location: CodeSource<'_>| {
         plugins.wants(&class.name, &class.loader, location)
     };
     pass(agent, jvm, &|class| is_wanted(agent, jvm, class, &wants));
@@ -123,7 +123,7 @@ pub(crate) fn retransform_prepared(agent: &Agent, jvm: Jvm<'_>) {
     let Some(plugins) = agent.plugins.current() else {
         return;
     };
-    let wants = |class: &LoadedClass<'_>, location: CodeLocation<'_>| {
+    let wants = |class: &LoadedClass<'_>, location: CodeSource<'_>| {
         plugins.wants(&class.name, &class.loader, location)
     };
     pass(agent, jvm, &|class| {
@@ -270,9 +270,9 @@ pub(crate) fn is_wanted(
     agent: &Agent,
     jvm: Jvm<'_>,
     class: &LoadedClass<'_>,
-    wants: &dyn Fn(&LoadedClass<'_>, CodeLocation<'_>) -> bool,
+    wants: &dyn Fn(&LoadedClass<'_>, CodeSource<'_>) -> bool,
 ) -> bool {
-    if !wants(class, CodeLocation::Unread) {
+    if !wants(class, CodeSource::Unread) {
         return false;
     }
     if !jvm.jvmti.is_prepared_and_modifiable(&class.class) && !is_linked_now(agent, jvm, class) {
@@ -281,10 +281,10 @@ pub(crate) fn is_wanted(
     let Some(plugins) = agent.plugins.current() else {
         return wants(class, location(agent, jvm, class, false).for_selectors());
     };
-    let found = location(agent, jvm, class, plugins.pipeline.asks_location());
+    let found = location(agent, jvm, class, plugins.pipeline.needs_location());
     let location = found.for_selectors();
     wants(class, location)
-        && (!plugins.pipeline.asks_fields() || {
+        && (!plugins.pipeline.needs_fields() || {
             let pool = jvm.jvmti.constant_pool(jvm.live, &class.class);
             let fields = pool.and_then(|pool| named_fields(pool.count, &pool.entries).ok());
             fields.is_none_or(|fields| {
@@ -292,7 +292,7 @@ pub(crate) fn is_wanted(
                 pipeline.wants_of_fields(&class.name, &class.loader, location, &fields)
             })
         })
-        && (!plugins.pipeline.asks_source() || {
+        && (!plugins.pipeline.needs_source() || {
             let source = jvm.jvmti.known_source_file(jvm.live, &class.class);
             source.is_none_or(|source| {
                 let pipeline = &plugins.pipeline;

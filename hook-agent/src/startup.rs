@@ -16,7 +16,7 @@ use crate::{current, live_phase, observe};
 use host::config::{OPTIONS_HELP, OnError};
 use host::{Config, HostError, Pipeline};
 use jni_sys::{JNI_EEXIST, JNI_ERR, JNI_OK, jint};
-use observations::Wish;
+use observations::EventSubscription;
 use probes::{HitCode, Meta, SnapshotOptions, SnapshotWriter};
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
@@ -248,8 +248,8 @@ fn recording(
     config: &Config,
 ) -> Result<Option<Jvmti>, StartError> {
     let subscription = config.agent.observe.as_ref();
-    let equipped =
-        subscription.map(|found| observe::equipped(Some(vm), phase, &Wish::of_recording(found)));
+    let equipped = subscription
+        .map(|found| observe::equipped(Some(vm), phase, &EventSubscription::of_recording(found)));
     equipped
         .transpose()
         .map_err(|cause| StartError::Agent(Code::Observe, cause))
@@ -290,14 +290,17 @@ fn equip(
     let recorder = open_snapshot(&meta, &config)?;
     let recording = recording.map(|jvmti| (SubscriberId::Recording, jvmti));
     // A refusal is reported when the plugin subscribes.
-    let equipped = |(number, wishes, asks_for_owners): (u64, &[Wish], bool)| {
-        let jvmti = observe::equipped(Some(vm), phase, wishes).ok()?;
-        if asks_for_owners {
+    let equipped = |(number, subscriptions, requests_owners): (u64, &[EventSubscription], bool)| {
+        let jvmti = observe::equipped(Some(vm), phase, subscriptions).ok()?;
+        if requests_owners {
             let _ = observe::equip_for_owners(jvmti, phase);
         }
         Some((SubscriberId::Plugin(number), jvmti))
     };
-    let prepared = pipeline.wishes().filter_map(equipped).chain(recording);
+    let prepared = pipeline
+        .subscriptions()
+        .filter_map(equipped)
+        .chain(recording);
     let subscribers = Subscribers::new(prepared.collect());
     let agent = Agent::new(jvmti, config, pipeline, recorder, meta, subscribers);
     current::install(Box::new(agent)).map_err(|agent| {

@@ -19,8 +19,8 @@ use crate::ffi::vm::Vm;
 use crate::helper_classes::LoaderOfClass;
 use crate::messages::{self, Code};
 use crate::names::{decode, dotted, name_in};
-use host::untouched::is_untouched;
-use host::{ClassRequest, CodeLocation, StructuralEdits, natives};
+use host::exclusions::is_excluded;
+use host::{ClassRequest, CodeSource, StructuralEdits, natives};
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::CString;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -82,7 +82,7 @@ fn environment(jvm: Jvm<'_>) -> Result<Jvmti, JvmtiError> {
 /// retransform, and only when a class is loaded or redefined.
 pub(crate) fn class_file_load_hook(agent: &Agent, load: &ClassFileLoad<'_>) {
     let name = load.name.or_else(|| name_in(load.class_data));
-    if let Some(name) = name.filter(|name| !is_untouched(name)) {
+    if let Some(name) = name.filter(|name| !is_excluded(name)) {
         load.local.keeping_exception(|| apply(agent, load, name));
     }
 }
@@ -101,10 +101,10 @@ fn apply(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
                 .apply_structural_edits(&edits, load.class_data)?;
             Some((edits, bytes))
         }),
-        None if !plugins.wants(name, &loader, CodeLocation::Unread) => return,
+        None if !plugins.wants(name, &loader, CodeSource::Unread) => return,
         None => {
             let domain = load.protection_domain.as_ref();
-            let asked = plugins.pipeline.asks_location();
+            let asked = plugins.pipeline.needs_location();
             let found = agent.code_sources.find(load.local, domain, asked);
             let request = ClassRequest {
                 name,

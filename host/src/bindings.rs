@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::all, reason = "generated code")]
 
 /// The bindings of plugins that observe the JVM.
-pub mod observing {
+pub mod observer {
     wasmtime::component::bindgen!({
         path: "../wit/plugin.wit",
         world: "observer-plugin",

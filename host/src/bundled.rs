@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bundled_plugin_imports_what_it_is_granted_and_no_more() {
+    fn bundled_plugin_imports_exactly_its_grants() {
         for name in crate::config::BUNDLED {
             let mut config = PluginConfig::bundled(name);
             config.grant.retain(|grant| grant != "natives"); // not an import
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_code_is_not_loaded() {
+    fn invalid_code_is_not_loaded() {
         let engine = crate::engine::new().unwrap();
         for code in [&b"\x7fELF"[..], b""] {
             let code = lz4_flex::compress_prepend_size(code).leak();
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_is_not_unpacked() {
+    fn damaged_code_is_not_unpacked() {
         let plugin = find("coverage").expect("run `cargo xtask plugins` first");
         assert!(plugin.code().is_some());
         for length in (0..plugin.code.len()).step_by(499) {
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bundled_plugin_is_pinned_to_the_component_that_its_code_is_of() {
+    fn bundled_plugin_is_pinned_to_the_component_of_its_code() {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/bundled/trace.wasm");
         let wasm = std::fs::read(file).expect("run `cargo xtask plugins` first");
         let compiler = CompilerProcess::new(Vec::new());

@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn code_is_found_again_and_nothing_else_is_believed() {
+    fn code_is_found_again_and_any_change_is_rejected() {
         let folder = private_folder();
         let folder = folder.path().join("cache");
         let engine = crate::engine::new().unwrap();
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn pipes_and_files_without_end_are_no_code() {
+    fn pipes_and_endless_files_are_not_read_as_code() {
         let folder = private_folder();
         let engine = crate::engine::new().unwrap();
         let cache = Cache::open(folder.path()).unwrap();
@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn code_that_was_not_used_for_longest_makes_room() {
+    fn least_recently_used_code_is_removed() {
         let folder = private_folder();
         let engine = crate::engine::new().unwrap();
         let mut cache = Cache::open(folder.path()).unwrap();

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn key_tells_fingerprint_plugins_and_name() {
+    fn key_has_fingerprint_plugins_and_name() {
         let both = [probes("coverage", 7), probes("count-calls", 1)];
         let found = key(0x123, &both, Utf8::new(b"com/acme/A")).unwrap();
         assert_eq!(

@@ -68,7 +68,7 @@ mod tests {
 
     /// Changes each bit of the class and of the seed.
     #[test]
-    fn every_bit_makes_another_key() {
+    fn every_bit_changes_the_key() {
         let class = vec![0xCA; 300];
         let mut keys =
             std::collections::BTreeSet::from([ClassKey::of(&Seed([0; SEED]), &[&class])]);

@@ -67,7 +67,7 @@ impl<'a> Compilation<'a> {
         let known = caches.find_map(|cache| cache.refusal(&plugin.digest, &limits));
         if let Some((found, expected)) = known {
             let help = format!(
-                "this is known from an earlier try; `{COMMAND} compile-plugin FILE` tries again"
+                "an earlier attempt had this result; `{COMMAND} compile-plugin FILE` tries again"
             );
             return Err(beyond(plugin, &found, &expected).with("help", help));
         }

@@ -12,8 +12,8 @@ use crate::config::{PluginConfig, PluginSource, lock};
 use crate::error::HostError;
 use crate::imports::{jvm_events, jvm_requests};
 use crate::plugin_file::PluginFile;
-use crate::state::State;
-use crate::{abilities, bundled, engine};
+use crate::store_data::StoreData;
+use crate::{bundled, capabilities, engine};
 
 /// A plugin's component, compiled.
 pub struct Loaded {
@@ -28,7 +28,7 @@ pub fn load(
     plugin: &PluginConfig,
     engine: &Engine,
     compilation: &Compilation<'_>,
-) -> Result<(TransformPluginPre<State>, String), HostError> {
+) -> Result<(TransformPluginPre<StoreData>, String), HostError> {
     let Loaded { component, digest } = read(plugin, engine, compilation)?;
     Ok((prepare(plugin, &component, engine)?, digest))
 }
@@ -86,8 +86,8 @@ pub fn prepare(
     plugin: &PluginConfig,
     component: &Component,
     engine: &Engine,
-) -> Result<TransformPluginPre<State>, HostError> {
-    abilities::check(plugin, component, engine)?;
+) -> Result<TransformPluginPre<StoreData>, HostError> {
+    capabilities::check(plugin, component, engine)?;
     link(component, engine).map_err(|error| {
         HostError::new(
             "H0108",
@@ -119,7 +119,7 @@ fn load_from_agent(
     })
 }
 
-fn link(component: &Component, engine: &Engine) -> wasmtime::Result<TransformPluginPre<State>> {
+fn link(component: &Component, engine: &Engine) -> wasmtime::Result<TransformPluginPre<StoreData>> {
     let mut linker = Linker::new(engine);
     TransformPlugin::add_to_linker::<_, HasSelf<_>>(&mut linker, |state| state)?;
     jvm_events::link(&mut linker)?;
@@ -138,9 +138,9 @@ fn check_digest(plugin: &PluginConfig, found: &str) -> Result<(), HostError> {
         matches!(&plugin.source, PluginSource::File(path) if lock::digest_of(path).is_some());
     let help = match is_kept {
         true => {
-            "the file was changed since it was added: `classhook plugin add` fetches what is locked again"
+            "the file has changed since it was added; `classhook plugin add` restores the locked one"
         }
-        false => "if you changed the plugin on purpose, put the digest found into `digest`",
+        false => "if you changed the plugin on purpose, set `digest` to the found one",
     };
     Err(of_file(
         HostError::new(
@@ -163,7 +163,7 @@ fn check_kind(plugin: &PluginConfig, wasm: &[u8]) -> Result<(), HostError> {
             "wrap it: set `linker = \"wasm-component-ld\"` for wasm32-unknown-unknown, or run `wasm-tools component new`",
         ),
         [0, b'a', b's', b'm', ..] => (
-            "WebAssembly of a version that is not known".to_owned(),
+            "WebAssembly of an unknown version".to_owned(),
             "build the plugin with current tools",
         ),
         [0x7f, b'E', b'L', b'F', ..] => (

@@ -45,12 +45,13 @@ pub(crate) fn add(
         let is_watched = program.is_some() && values.names().next().is_none();
         let (class, method) = (transformed.class(), point.method);
         if is_of_spans(class, method) {
-            let text = "the code that records events calls it itself";
+            let text = "the code that records events uses it";
             left_alone.push((method, text.to_owned()));
             continue;
         }
         if (values.needs_instruction() || is_watched) && !take(&mut changed, *point) {
-            let text = "another plugin changes an instruction whose operands, or what it gives, an event would record";
+            let text =
+                "another plugin changes an instruction whose operands or result an event records";
             left_alone.push((method, text.to_owned()));
             continue;
         }
@@ -128,7 +129,7 @@ fn lower(
     let added = match values.step(class, point, &mut record, &mut end)? {
         Step::Insert(code) => plan.insert(EventRequest::in_front(point), code),
         Step::Around(code) => {
-            let bci = instruction_at(point.location).ok_or("it is at no instruction")?;
+            let bci = instruction_at(point.location).ok_or("its site is not an instruction")?;
             plan.change(point.method, Bci(bci), Change::Around(code))
         }
     };

@@ -9,7 +9,7 @@ use crate::class::TransformedClass;
 use crate::helpers;
 use crate::journal::Journal;
 use crate::outcome::{ClassRequest, Outcome};
-use crate::pipeline::{Observer, Pipeline};
+use crate::pipeline::{Pipeline, TransformListener};
 use crate::requests::{PlannedClass, PluginRequest};
 use crate::splicing::Spliced;
 use crate::storage::Storage;
@@ -71,7 +71,7 @@ impl Explained {
     }
 }
 
-impl Observer for Explanation {
+impl TransformListener for Explanation {
     fn planned(&mut self, planned: &PlannedClass) {
         for PluginRequest { plugin, request } in &planned.requests {
             self.asked.push(plugin.name.clone());
@@ -165,7 +165,7 @@ impl Pipeline {
     ) -> (Outcome, Explanation) {
         let mut explanation = Explanation::default();
         let (storage, journal) = (Storage::Shared(table), Journal::default());
-        let outcome = self.observed(
+        let outcome = self.run(
             request,
             storage,
             None,

@@ -4,8 +4,8 @@
 use plan_rules::PlanRequest;
 use rewriter::{ClassFile, HelperClass};
 
+use crate::plugin_failure::PluginFailure;
 use crate::requests::PlannedClass;
-use crate::trouble::Trouble;
 
 /// Defines the helper classes of a class before its edits name them.
 pub trait HelperLoader {
@@ -42,16 +42,19 @@ impl PlannedClass {
     /// # Errors
     /// If the JVM would fail to link the code. The error names the plugin that provides the helper
     /// class.
-    pub(crate) fn expect_helpers_have_what_is_used(&self, made: &[u8]) -> Result<(), Trouble> {
+    pub(crate) fn expect_helpers_have_what_is_used(
+        &self,
+        made: &[u8],
+    ) -> Result<(), PluginFailure> {
         if !self.needs_helpers() {
             return Ok(());
         }
-        let class = ClassFile::read(made).map_err(|error| Trouble::unreadable(&error))?;
+        let class = ClassFile::read(made).map_err(|error| PluginFailure::unreadable(&error))?;
         self.requests.iter().try_for_each(|asked| {
             let used = rewriter::check_helper_uses(&class, needed(&asked.request));
-            used.map_err(|error| Trouble {
-                plugin: asked.plugin.name.clone(),
-                ..Trouble::of_class("H0317", format!("code that is inserted: {error}"))
+            used.map_err(|error| {
+                let cause = format!("code that is inserted: {error}");
+                PluginFailure::new("H0317", cause).by(&asked.plugin.name)
             })
         })
     }
@@ -72,10 +75,8 @@ impl PlannedClass {
                 None => self.requests.push(asked),
                 Some(cause) => {
                     asked.plugin.note_refused();
-                    self.failed.push(Trouble {
-                        plugin: asked.plugin.name.clone(),
-                        ..Trouble::of_class("H0319", cause)
-                    });
+                    let failure = PluginFailure::new("H0319", cause);
+                    self.failed.push(failure.by(&asked.plugin.name));
                 }
             }
         }

@@ -10,7 +10,8 @@ use wasmtime::{Engine, Store, Trap, WasmBacktrace};
 
 use crate::bindings::{TransformPlugin, TransformPluginPre};
 use crate::class::{Call, TransformedClass};
-use crate::state::{MAX_HANDLES, State, StoreSettings};
+use crate::plugin_failure::PluginFailure;
+use crate::store_data::{MAX_HANDLES, StoreData, StoreSettings};
 
 /// An instance is replaced after this number of classes …
 const MAX_CLASSES: u32 = 5_000;
@@ -22,27 +23,10 @@ const MAX_SELECTORS: usize = 4_096;
 const MAX_SELECTOR_BYTES: usize = 256 << 10;
 /// Minimum number of frames in a stack that is reported as endless recursion.
 const DEEP: usize = 20;
-/// Maximum size of a reported text in bytes.
-const MAX_CAUSE_BYTES: usize = 2 << 10;
-
-/// The description of a failed call.
-#[derive(Debug, Clone)]
-pub struct Fault {
-    /// Stable code, `H03xx`.
-    pub code: &'static str,
-    /// The cause as text.
-    pub cause: String,
-    /// Advice, if any.
-    pub help: Option<String>,
-    /// The method that the failure is about.
-    pub method: Option<rewriter::MethodIndex>,
-    /// The bci that the plugin's request was about.
-    pub bci: Option<u16>,
-}
 
 /// A configured instance.
 pub struct Instance {
-    store: Store<State>,
+    store: Store<StoreData>,
     plugin: TransformPlugin,
     classes: u32,
     first_memory: usize,
@@ -53,10 +37,10 @@ pub struct Instance {
 impl Instance {
     /// Creates and configures an instance. Also returns the plugin's selectors.
     pub fn new(
-        pre: &TransformPluginPre<State>,
+        pre: &TransformPluginPre<StoreData>,
         config: &str,
         settings: &StoreSettings,
-    ) -> Result<(Self, Vec<String>), Fault> {
+    ) -> Result<(Self, Vec<String>), PluginFailure> {
         let mut store = new_store(pre.engine(), settings);
         let plugin = pre
             .instantiate(&mut store)
@@ -89,7 +73,7 @@ impl Instance {
         &mut self,
         class: TransformedClass,
         memory: PlanRequest,
-    ) -> (Option<TransformedClass>, Result<PlanRequest, Fault>) {
+    ) -> (Option<TransformedClass>, Result<PlanRequest, PluginFailure>) {
         self.classes += 1;
         let call = Call::new(class, self.classes, memory);
         begin(&mut self.store, Some(call));
@@ -114,7 +98,7 @@ impl Instance {
             Some((class, request)) => (Some(class), result.map(|()| request)),
             None => (
                 None,
-                Err(Fault::new("H0305", "the class was lost".to_owned())),
+                Err(PluginFailure::new("H0305", "the class was lost".to_owned())),
             ),
         }
     }
@@ -138,8 +122,8 @@ impl Instance {
 }
 
 /// Creates a store with the limits of plugins, ready for its first call.
-pub fn new_store(engine: &Engine, settings: &StoreSettings) -> Store<State> {
-    let state = State::new(settings.clone());
+pub fn new_store(engine: &Engine, settings: &StoreSettings) -> Store<StoreData> {
+    let state = StoreData::new(settings.clone());
     let mut store = Store::new(engine, state);
     store.limiter(|state| state);
     store.set_hostcall_fuel(MAX_MEMORY);
@@ -150,12 +134,14 @@ pub fn new_store(engine: &Engine, settings: &StoreSettings) -> Store<State> {
 }
 
 /// Checks the result of `configure`: the plugin must accept its configuration.
-pub fn expect_configured(answer: Result<Vec<String>, String>) -> Result<Vec<String>, Fault> {
-    expect_few(answer.map_err(|text| Fault::new("H0111", text))?)
+pub fn expect_configured(
+    answer: Result<Vec<String>, String>,
+) -> Result<Vec<String>, PluginFailure> {
+    expect_few(answer.map_err(|text| PluginFailure::new("H0111", text))?)
 }
 
 /// Checks that the selectors are few enough to be matched against each loaded class.
-fn expect_few(selectors: Vec<String>) -> Result<Vec<String>, Fault> {
+fn expect_few(selectors: Vec<String>) -> Result<Vec<String>, PluginFailure> {
     let (count, bytes) = (
         selectors.len(),
         selectors.iter().map(String::len).sum::<usize>(),
@@ -166,47 +152,39 @@ fn expect_few(selectors: Vec<String>) -> Result<Vec<String>, Fault> {
     let cause = format!(
         "expected at most {MAX_SELECTORS} selectors of {MAX_SELECTOR_BYTES} bytes in all, found {count} of {bytes}"
     );
-    Err(Fault::new("H0315", cause))
+    Err(PluginFailure::new("H0315", cause))
 }
 
-fn begin(store: &mut Store<State>, call: Option<Call>) {
+fn begin(store: &mut Store<StoreData>, call: Option<Call>) {
     store.data_mut().begin(call);
     store.set_epoch_deadline(1);
 }
 
-impl Fault {
-    /// Creates a failure without method, bci and help.
-    pub fn new(code: &'static str, cause: String) -> Self {
-        Self {
-            code,
-            cause: shortened(cause),
-            help: None,
-            method: None,
-            bci: None,
-        }
-    }
-}
-
 /// The failure of a plugin that returned an error. If the error quotes a rejected request, that
 /// request is the cause.
-fn gave_up(text: String, state: &State) -> Fault {
+fn gave_up(text: String, state: &StoreData) -> PluginFailure {
     let transformation = state.call.as_ref().map(|call| &call.transformation);
-    let method = transformation.and_then(Transformation::last_method);
+    let method = transformation.and_then(last_method);
     let refused = transformation
         .and_then(Transformation::refused)
         .filter(|refused| text.contains(&refused.message));
     match refused {
-        None => Fault {
+        None => PluginFailure {
             method,
-            ..Fault::new("H0316", format!("it returned an error: {text}"))
+            ..PluginFailure::new("H0316", format!("it returned an error: {text}"))
         },
-        Some(refused) => Fault {
+        Some(refused) => PluginFailure {
             help: refused.help.map(str::to_owned),
             method,
             bci: refused.bci,
-            ..Fault::new(refused.code, refused.message.clone())
+            ..PluginFailure::new(refused.code, refused.message.clone())
         },
     }
+}
+
+/// Returns the name and descriptor of the last method that the plugin accessed.
+fn last_method(transformation: &Transformation) -> Option<String> {
+    transformation.method_name(transformation.last_method()?)
 }
 
 /// Returns the function in which a call failed, if it has a name.
@@ -228,28 +206,18 @@ fn is_recursion(error: &wasmtime::Error) -> bool {
     frames.len() >= DEEP && functions.len() * 2 <= frames.len()
 }
 
-/// Shortens a plugin's text to the maximum size.
-pub fn shortened(mut text: String) -> String {
-    let length = text.len();
-    if length > MAX_CAUSE_BYTES {
-        text.truncate(text.floor_char_boundary(MAX_CAUSE_BYTES));
-        text.push_str(&format!(" … ({length} bytes in all)"));
-    }
-    text
-}
-
 /// Explains a limit that wasmtime enforces, recognized by its message.
 fn too_much(cause: &str) -> Option<String> {
     if cause.contains("fuel allocated for hostcalls has been exhausted") {
         let most = MAX_MEMORY >> 20;
-        return Some(format!("it handed over more than {most} MiB at once"));
+        return Some(format!("it passed more than {most} MiB at once"));
     }
     let handles = cause.contains("handle limit exceeded");
     handles.then(|| format!("it held more than {MAX_HANDLES} handles at once"))
 }
 
 /// Explains a trap.
-pub fn explain(error: &wasmtime::Error, state: &mut State) -> Fault {
+pub fn explain(error: &wasmtime::Error, state: &mut StoreData) -> PluginFailure {
     let panic = state.last_error.take();
     let trap = error.downcast_ref::<Trap>();
     let (code, cause, help) = if state.out_of_time {
@@ -259,13 +227,13 @@ pub fn explain(error: &wasmtime::Error, state: &mut State) -> Fault {
                 "it used more than {} ms of CPU time",
                 state.deadline.as_millis()
             ),
-            "look for a loop that does not end, or for more than it can go through",
+            "look for an endless loop, or for too much work per class",
         )
     } else if state.out_of_memory {
         (
             "H0313",
-            format!("it asked for more than {} MiB of memory", MAX_MEMORY >> 20),
-            "keep less, or look at fewer classes",
+            format!("it requested more than {} MiB of memory", MAX_MEMORY >> 20),
+            "reduce its memory use, or select fewer classes",
         )
     } else if matches!(trap, Some(Trap::StackOverflow)) {
         (
@@ -285,14 +253,18 @@ pub fn explain(error: &wasmtime::Error, state: &mut State) -> Fault {
     } else {
         let cause = trap.map_or_else(|| error.root_cause().to_string(), ToString::to_string);
         match too_much(&cause) {
-            Some(cause) => ("H0313", cause, "keep less, or look at fewer classes"),
+            Some(cause) => (
+                "H0313",
+                cause,
+                "reduce its memory use, or select fewer classes",
+            ),
             None => ("H0311", format!("it trapped: {cause}{}", place(error)), ""),
         }
     };
     let call = state.call.as_ref();
-    Fault {
+    PluginFailure {
         help: (!help.is_empty()).then(|| help.to_owned()),
-        method: call.and_then(|call| call.transformation.last_method()),
-        ..Fault::new(code, cause)
+        method: call.and_then(|call| last_method(&call.transformation)),
+        ..PluginFailure::new(code, cause)
     }
 }

@@ -9,10 +9,10 @@ use jvms::modified_utf8::Utf8;
 use rewriter::MethodIndex;
 
 use crate::class::TransformedClass;
-use crate::outcome::{ClassRequest, Failure, MethodRemark, Outcome, Summary};
+use crate::outcome::{ClassRequest, MethodRemark, Outcome, Summary};
+use crate::plugin_failure::PluginFailure;
 use crate::requests::PlannedClass;
 use crate::splicing::Spliced;
-use crate::trouble::Trouble;
 
 /// Counters and notes of a pipeline, shared by all threads.
 #[derive(Default)]
@@ -49,7 +49,7 @@ impl Journal {
         &self,
         request: &ClassRequest<'_>,
         changed: bool,
-        failed: Vec<Trouble>,
+        failed: Vec<PluginFailure>,
         time: Duration,
     ) -> Outcome {
         let mut entries = self.entries();
@@ -68,19 +68,19 @@ impl Journal {
             };
         }
         let class = class_name(request.name);
-        let told = known.entry(class.clone()).or_insert_with(|| {
+        let reported = known.entry(class.clone()).or_insert_with(|| {
             summary.failed += 1;
             Vec::new()
         });
         let failures = failed
             .into_iter()
-            .map(|trouble| trouble.of(&class, changed));
-        let failures: Vec<Failure> = failures.collect();
+            .map(|failure| failure.on_class(&class, changed));
+        let failures: Vec<PluginFailure> = failures.collect();
         for failure in &failures {
-            if told.contains(&failure.plugin) {
+            if reported.contains(&failure.plugin) {
                 continue;
             }
-            told.push(failure.plugin.clone());
+            reported.push(failure.plugin.clone());
             if summary.failures.len() < Summary::KEPT {
                 summary.failures.push(failure.clone());
             }
@@ -144,7 +144,7 @@ impl Journal {
 /// Returns a name for display. The JVM passes no name for some classes generated at run time.
 fn class_name(name: &[u8]) -> String {
     match name {
-        [] => "(a class without a name)".to_owned(),
+        [] => "(unnamed class)".to_owned(),
         name => Utf8::new(name).to_str_lossless().into_owned(),
     }
 }

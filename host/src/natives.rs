@@ -43,11 +43,11 @@ const SPECIAL: [&[u8]; 6] = [
 
 const TOO_LATE: &str = "a native method is traced from the load of its class on. It needs a method in front of it, \
                         which no class can be given later (JVM TI, Set Native Method Prefix)";
-const NOT_GRANTED: &str =
-    "the plugin was not granted `natives`, without which no method is put in front of a native one";
-const INNER_ONE: &str = "the JVM links, replaces or looks for this native method itself, so no other may stand in front of it";
+const NOT_GRANTED: &str = "the plugin was not granted `natives`, so native methods are not wrapped";
+const INNER_ONE: &str =
+    "the JVM links, replaces or looks up this native method itself, so it cannot be wrapped";
 
-const OF_SPANS: &str = "the code that records calls calls it itself";
+const OF_SPANS: &str = "the code that records calls uses it";
 
 /// Checks whether a method is native, and not one that a wrapper calls.
 pub(crate) fn is_native(method: &Method<'_, '_>) -> bool {

@@ -1,85 +1,101 @@
 //! A plugin that observes the JVM: one instance, which receives events in batches on one thread.
 
+pub(crate) mod config;
+mod instance;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use observations::Wish;
+use observations::EventSubscription;
 use observations::batch::Names;
 use observations::request::Request;
 use observations::tables::Table;
 
-use crate::instance::Fault;
-use crate::observing::{Live, Observing};
-use crate::pipeline::Pipeline;
+use crate::bindings::TransformPluginPre;
+use crate::plugin_failure::PluginFailure;
+use crate::plugin_runner::PluginRunner;
+use crate::store_data::{StoreData, StoreSettings};
+use config::ObserverConfig;
+use instance::ObserverInstance;
 
 /// Number of consecutive failed calls after which an observer is switched off.
 const MOST_FAILURES: u32 = 3;
 
 /// An observing plugin.
 pub struct Observer {
-    pipeline: Arc<Pipeline>,
-    observing: Arc<Observing>,
-    live: Option<Live>,
+    runner: Arc<PluginRunner>,
+    config: Arc<ObserverConfig>,
+    instance: Option<ObserverInstance>,
     failures: u32,
+}
+
+/// Configures a first instance of an observing plugin, so that errors are reported when the plugin is
+/// loaded.
+pub(crate) fn configure(
+    plugin: (&TransformPluginPre<StoreData>, String),
+    json: &str,
+    settings: &StoreSettings,
+) -> Result<ObserverConfig, PluginFailure> {
+    let config = ObserverConfig::new(plugin, json, settings);
+    let (_, subscriptions) = ObserverInstance::new(&config)?;
+    Ok(config.with_subscriptions(subscriptions))
 }
 
 /// The failure of a call.
 #[derive(Debug, Clone)]
-pub struct Failed {
-    /// The description of the failure.
-    pub fault: Fault,
+pub struct FailedCall {
+    /// The failure.
+    pub failure: PluginFailure,
     /// `true` if the observer is switched off.
     pub retired: bool,
 }
 
 impl Observer {
-    /// Creates an observer for each observing plugin, except for disabled and switched-off ones.
-    #[must_use]
-    pub fn all(pipeline: &Arc<Pipeline>) -> Vec<Self> {
-        let observer = |observing: &Arc<Observing>| Self {
-            pipeline: Arc::clone(pipeline),
-            observing: Arc::clone(observing),
-            live: None,
+    /// Creates an observer, whose instance is created at its first call.
+    pub(crate) fn new(runner: Arc<PluginRunner>, config: Arc<ObserverConfig>) -> Self {
+        Self {
+            runner,
+            config,
+            instance: None,
             failures: 0,
-        };
-        pipeline.observing().map(observer).collect()
+        }
     }
 
     /// The name of the plugin.
     #[must_use]
     pub fn plugin(&self) -> &str {
-        self.observing.name()
+        self.config.name()
     }
 
     /// The subscriptions of the plugin.
     #[must_use]
-    pub fn wishes(&self) -> &[Wish] {
-        self.observing.wishes()
+    pub fn subscriptions(&self) -> &[EventSubscription] {
+        self.config.subscriptions()
     }
 
     /// A number that is unique in the process for each configuration of a plugin.
     #[must_use]
     pub fn number(&self) -> u64 {
-        self.observing.number()
+        self.config.number()
     }
 
     /// Returns whether the plugin may make requests to the JVM.
     #[must_use]
-    pub fn may_ask(&self) -> bool {
-        self.observing.may_ask()
+    pub fn makes_requests(&self) -> bool {
+        self.config.makes_requests()
     }
 
     /// Returns whether the plugin may request owners of monitors, which a JVM reports only to
     /// agents loaded at its start.
     #[must_use]
-    pub fn asks_for_owners(&self) -> bool {
-        self.observing.asks_for_owners()
+    pub fn requests_owners(&self) -> bool {
+        self.config.requests_owners()
     }
 
     /// Takes the requests since the last call, and the number of rejected ones.
-    pub fn asked(&mut self) -> (Vec<Request>, u64) {
-        let live = self.live.as_mut();
-        live.map_or_else(Default::default, Live::asked)
+    pub fn take_requests(&mut self) -> (Vec<Request>, u64) {
+        let instance = self.instance.as_mut();
+        instance.map_or_else(Default::default, ObserverInstance::take_requests)
     }
 
     /// Passes events, whose numbers refer to `names`, and the number of lost events. Returns the
@@ -92,8 +108,8 @@ impl Observer {
         names: &mut Names,
         events: &[u64],
         lost: u64,
-    ) -> (Duration, Result<(), Failed>) {
-        self.call(|live| live.on_events(names, events, lost))
+    ) -> (Duration, Result<(), FailedCall>) {
+        self.call(|instance| instance.on_events(names, events, lost))
     }
 
     /// Requests the plugin's current tables; `is_end` marks the last call.
@@ -104,54 +120,54 @@ impl Observer {
         &mut self,
         names: &mut Names,
         is_end: bool,
-    ) -> (Duration, Result<Vec<Table>, Failed>) {
-        self.call(|live| live.on_results(names, is_end))
+    ) -> (Duration, Result<Vec<Table>, FailedCall>) {
+        self.call(|instance| instance.on_results(names, is_end))
     }
 
     /// Runs `body` with an instance, on a stack for plugins.
     fn call<T>(
         &mut self,
-        body: impl FnOnce(&mut Live) -> Result<T, Fault>,
-    ) -> (Duration, Result<T, Failed>) {
+        body: impl FnOnce(&mut ObserverInstance) -> Result<T, PluginFailure>,
+    ) -> (Duration, Result<T, FailedCall>) {
         let Self {
-            pipeline,
-            observing,
-            live,
+            runner,
+            config,
+            instance,
             ..
         } = self;
-        let outcome = pipeline.on_plugin_stack(|| {
-            let live = match live {
-                Some(live) => live,
-                None => live.insert(Live::new(observing)?.0),
+        let outcome = runner.run(|| {
+            let instance = match instance {
+                Some(instance) => instance,
+                None => instance.insert(ObserverInstance::new(config)?.0),
             };
-            let result = body(live);
-            Ok((live.time(), live.has_trapped(), result))
+            let result = body(instance);
+            Ok((instance.time(), instance.has_trapped(), result))
         });
-        let outcome = outcome.unwrap_or_else(|text| Err(Fault::new("H0305", text)));
+        let outcome = outcome.unwrap_or_else(|text| Err(PluginFailure::new("H0305", text)));
         let (time, trapped, result) = match outcome {
             Ok(outcome) => outcome,
-            Err(fault) => (Duration::ZERO, true, Err(fault)),
+            Err(failure) => (Duration::ZERO, true, Err(failure)),
         };
         if trapped {
-            self.live = None;
+            self.instance = None;
         }
         let result = match result {
             Ok(value) => {
                 self.failures = 0;
                 Ok(value)
             }
-            Err(fault) => Err(self.failed(fault)),
+            Err(failure) => Err(self.failed(failure)),
         };
         (time, result)
     }
 
-    fn failed(&mut self, fault: Fault) -> Failed {
+    fn failed(&mut self, failure: PluginFailure) -> FailedCall {
         self.failures += 1;
         let retired = self.failures >= MOST_FAILURES;
         if retired {
-            let cause = format!("{} calls in a row failed: {}", self.failures, fault.cause);
-            self.observing.retire(cause);
+            let cause = format!("{} calls in a row failed: {}", self.failures, failure.cause);
+            self.config.retire(cause);
         }
-        Failed { fault, retired }
+        FailedCall { failure, retired }
     }
 }

@@ -1,9 +1,9 @@
 //! The part of an observer's store that its imported functions use.
 
 use observations::batch::Names;
-use observations::request::{Asked, Request};
-use observations::wish::Filter;
-use observations::{Group, Wish};
+use observations::event_subscription::Filter;
+use observations::request::{OpenRequests, Request};
+use observations::{EventKind, EventSubscription};
 
 /// The data of an observer that its imported functions use.
 #[derive(Default)]
@@ -11,11 +11,11 @@ pub struct ObserverCall {
     /// The names to which the numbers of events refer.
     pub names: Names,
     /// The subscriptions.
-    pub wishes: Vec<Wish>,
+    pub subscriptions: Vec<EventSubscription>,
     /// `true` during `configure`, when the plugin may subscribe.
     pub configures: bool,
     /// The open requests to the JVM.
-    pub asked: Asked,
+    pub open_requests: OpenRequests,
 }
 
 impl ObserverCall {
@@ -23,28 +23,33 @@ impl ObserverCall {
     pub fn ask(&mut self, request: Request) -> wasmtime::Result<Result<(), String>> {
         if self.configures {
             let name = request.name();
-            let text = format!("it asked for {name} in `observer.configure`");
+            let text = format!("it requested {name} in `observer.configure`");
             return Err(wasmtime::Error::msg(text));
         }
-        Ok(self.asked.ask(request))
+        Ok(self.open_requests.ask(request))
     }
 
     /// Adds a subscription; traps outside `configure`.
     pub fn subscribe(
         &mut self,
-        group: Group,
+        kind: EventKind,
         filter: &Filter,
     ) -> wasmtime::Result<Result<(), String>> {
-        let name = group.name();
+        let name = kind.name();
         if !self.configures {
             let text = format!("it subscribed to {name} outside of `observer.configure`");
             return Err(wasmtime::Error::msg(text));
         }
-        if self.wishes.iter().any(|wish| wish.group == group) {
+        if self
+            .subscriptions
+            .iter()
+            .any(|subscription| subscription.kind == kind)
+        {
             return Ok(Err(format!(
                 "expected one subscription to {name}, found two"
             )));
         }
-        Ok(Wish::new(group, filter).map(|wish| self.wishes.push(wish)))
+        Ok(EventSubscription::new(kind, filter)
+            .map(|subscription| self.subscriptions.push(subscription)))
     }
 }

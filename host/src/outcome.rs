@@ -1,13 +1,13 @@
 //! The input and output types of the pipeline.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use probes::FailedPlugin;
 
-use crate::code_location::CodeLocation;
+use crate::code_source::CodeSource;
+use crate::plugin_failure::PluginFailure;
 
 /// A class loader, as selectors distinguish loaders.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -54,7 +54,7 @@ pub struct ClassRequest<'a> {
     /// The defining loader.
     pub loader: &'a Loader,
     /// The code source of the class.
-    pub location: CodeLocation<'a>,
+    pub location: CodeSource<'a>,
     /// The class file that the JVM passed.
     pub bytes: &'a [u8],
     /// The bytes of the loader's resource, if known and different from `bytes`. That is the case
@@ -77,7 +77,7 @@ pub enum Outcome {
         /// otherwise.
         changed: bool,
         /// The failures, one per plugin.
-        failures: Vec<Failure>,
+        failures: Vec<PluginFailure>,
     },
 }
 
@@ -90,73 +90,11 @@ impl Outcome {
 
     /// Returns the failures.
     #[must_use]
-    pub fn failures(&self) -> &[Failure] {
+    pub fn failures(&self) -> &[PluginFailure] {
         match self {
             Self::Failed { failures, .. } => failures,
             Self::Changed | Self::Unchanged => &[],
         }
-    }
-}
-
-/// The reason why a class lacks the edits of a plugin that selected it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
-    /// Stable code, `H03xx` (see `docs/errors.md`).
-    pub code: &'static str,
-    /// Name of the plugin; empty if no plugin caused the failure.
-    pub plugin: String,
-    /// Internal name of the class, for display.
-    pub class: String,
-    /// `true` if the class has the edits of other plugins.
-    pub changed: bool,
-    /// Name and descriptor of the last method that the plugin accessed.
-    pub method: Option<String>,
-    /// The instruction of the failed request.
-    pub bci: Option<u16>,
-    /// The cause as text.
-    pub cause: String,
-    /// Advice, if any.
-    pub help: Option<String>,
-}
-
-/// Formats `warning[H0311]: plugin ... failed on ...` with its `at`, `cause` and `help` lines.
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "warning[{}]: ", self.code)?;
-        let (plugin, class) = (escape::line(&self.plugin), escape::line(&self.class));
-        match plugin.as_ref() {
-            "" => write!(f, "{class} could not be instrumented")?,
-            plugin => write!(f, "plugin `{plugin}` failed on {class}")?,
-        }
-        f.write_str(if self.changed {
-            "; the class was loaded with the edits of the others alone"
-        } else {
-            "; the class was loaded unchanged"
-        })?;
-        let at = self.place();
-        let notes = [
-            ("at", at.as_deref()),
-            ("cause", Some(self.cause.as_str())),
-            ("help", self.help.as_deref()),
-        ];
-        crate::error::write_notes(
-            f,
-            notes
-                .into_iter()
-                .filter_map(|(label, text)| Some((label, text?))),
-        )
-    }
-}
-
-impl Failure {
-    /// Formats the known part of `com/acme/Big.parse(I)V  bci 4711`.
-    fn place(&self) -> Option<String> {
-        let method = self.method.as_deref()?;
-        let text = match self.bci {
-            Some(bci) => format!("{}.{method}  bci {bci}", self.class),
-            None => format!("{}.{method}", self.class),
-        };
-        Some(escape::line(&text).into_owned())
     }
 }
 
@@ -207,7 +145,7 @@ pub struct Summary {
     /// Classes without the edits of a failed plugin (each class counts once).
     pub failed: u64,
     /// The first failures, one per class and plugin, at most [`Summary::KEPT`].
-    pub failures: Vec<Failure>,
+    pub failures: Vec<PluginFailure>,
     /// Number of methods that were left unchanged while the rest of their class was changed.
     pub skipped_methods: u64,
     /// The first skipped methods with the reason, at most [`Summary::KEPT`].

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use observations::Wish;
+use observations::EventSubscription;
 use plan_rules::PlanRequest;
 use probes::ProbeTable;
 use rewriter::{ClassFile, HelperClass};
@@ -18,29 +18,31 @@ use crate::class::{ClassIdentity, TransformedClass};
 use crate::class_array::{self, ClassProbes};
 use crate::class_key::ClassKey;
 use crate::clock::{Clock, MachineClock};
-use crate::code_location::CodeLocation;
+use crate::code_source::CodeSource;
 use crate::compilation::Compilation;
 use crate::compiler::Compiler;
 use crate::config::{Config, OnError, PluginConfig};
-use crate::engine::{self, Ticker};
+use crate::engine;
 use crate::error::HostError;
+use crate::exclusions::is_excluded;
 use crate::helpers::HelperLoader;
 use crate::journal::Journal;
-use crate::lent::LentMemory;
+use crate::load_time_plans::{LoadTimePlan, LoadTimePlans, SplicedClass};
 use crate::natives;
-use crate::observing::Observing;
+use crate::observer::Observer;
+use crate::observer::config::ObserverConfig;
 use crate::outcome::{ClassRequest, Loader, Outcome, Summary};
 use crate::plugin::{Plugin, PluginState};
-use crate::prepared::{DoneClass, Prepared, PreparedClasses};
-use crate::requests::{Asked, PlannedClass};
+use crate::plugin_failure::PluginFailure;
+use crate::plugin_runner::PluginRunner;
+use crate::requests::{PlannedClass, PluginToCall};
+use crate::reusable_buffers::ReusableBuffers;
 use crate::selector::Verdict;
 use crate::splicing::{Spliced, apply};
-use crate::stack::{ScratchBuffers, WorkerStacks};
-use crate::state::StoreSettings;
+use crate::stack::ScratchBuffers;
 use crate::storage::Storage;
+use crate::store_data::StoreSettings;
 use crate::structural_edits::{StructuralEdits, with_prefixed_natives};
-use crate::trouble::Trouble;
-use crate::untouched::is_untouched;
 
 /// A plugin that may select a class, as far as the name decides.
 struct WantingPlugin<'p> {
@@ -56,10 +58,9 @@ type WantingPlugins<'p> = SmallVec<[WantingPlugin<'p>; 4]>;
 /// All plugins of one configuration, ready for classes; shared by any number of threads.
 pub struct Pipeline {
     plugins: Vec<Arc<Plugin>>,
-    ticker: Ticker,
-    stacks: WorkerStacks,
+    runner: Arc<PluginRunner>,
     journal: Journal,
-    prepared: PreparedClasses,
+    prepared: LoadTimePlans,
     strict: bool,
 }
 
@@ -115,10 +116,9 @@ impl Pipeline {
         let strict = config.agent.on_error == OnError::Strict;
         Ok(Self {
             plugins,
-            ticker,
-            stacks: WorkerStacks::new(config.agent.self_check),
+            runner: Arc::new(PluginRunner::new(ticker, config.agent.self_check)),
             journal: Journal::default(),
-            prepared: PreparedClasses::default(),
+            prepared: LoadTimePlans::default(),
             strict,
         })
     }
@@ -126,8 +126,8 @@ impl Pipeline {
     /// Checks whether any plugin may select this class by name, loader and location. Allocates
     /// nothing.
     #[must_use]
-    pub fn wants(&self, name: &[u8], loader: &Loader, location: CodeLocation<'_>) -> bool {
-        !is_untouched(name)
+    pub fn wants(&self, name: &[u8], loader: &Loader, location: CodeSource<'_>) -> bool {
+        !is_excluded(name)
             && self
                 .plugins
                 .iter()
@@ -136,14 +136,14 @@ impl Pipeline {
 
     /// Returns whether any plugin's selectors need a class's location.
     #[must_use]
-    pub fn asks_location(&self) -> bool {
-        self.plugins.iter().any(|plugin| plugin.asks_location())
+    pub fn needs_location(&self) -> bool {
+        self.plugins.iter().any(|plugin| plugin.needs_location())
     }
 
     /// Returns whether any plugin's selectors need the name of a class's source file.
     #[must_use]
-    pub fn asks_source(&self) -> bool {
-        self.plugins.iter().any(|plugin| plugin.asks_source())
+    pub fn needs_source(&self) -> bool {
+        self.plugins.iter().any(|plugin| plugin.needs_source())
     }
 
     /// Like [`Pipeline::wants`], for a class with this source file. A loaded class that no plugin
@@ -153,21 +153,21 @@ impl Pipeline {
         &self,
         name: &[u8],
         loader: &Loader,
-        location: CodeLocation<'_>,
+        location: CodeSource<'_>,
         source: &[u8],
     ) -> bool {
         let wants = |plugin: &Plugin| match plugin.wants(name, loader, location) {
             Verdict::No => false,
             Verdict::Yes => true,
-            Verdict::AskClass => plugin.may_want_source(name, loader, source),
+            Verdict::NeedsClass => plugin.may_want_source(name, loader, source),
         };
-        !is_untouched(name) && self.plugins.iter().any(|plugin| wants(plugin))
+        !is_excluded(name) && self.plugins.iter().any(|plugin| wants(plugin))
     }
 
     /// Returns whether any plugin selects a class only if its instructions access certain fields.
     #[must_use]
-    pub fn asks_fields(&self) -> bool {
-        self.plugins.iter().any(|plugin| plugin.asks_fields())
+    pub fn needs_fields(&self) -> bool {
+        self.plugins.iter().any(|plugin| plugin.needs_fields())
     }
 
     /// Like [`Pipeline::wants`], for a class whose instructions access these fields. A loaded class
@@ -177,14 +177,14 @@ impl Pipeline {
         &self,
         name: &[u8],
         loader: &Loader,
-        location: CodeLocation<'_>,
+        location: CodeSource<'_>,
         fields: &[String],
     ) -> bool {
         let wants = |plugin: &Plugin| {
             plugin.wants(name, loader, location) != Verdict::No
                 && plugin.may_want_fields(name, fields)
         };
-        !is_untouched(name) && self.plugins.iter().any(|plugin| wants(plugin))
+        !is_excluded(name) && self.plugins.iter().any(|plugin| wants(plugin))
     }
 
     /// Calls the plugins for one class and writes the spliced class file into `out`.
@@ -198,7 +198,7 @@ impl Pipeline {
         out: &mut Vec<u8>,
     ) -> Outcome {
         let storage = Storage::Shared(table);
-        self.observed(request, storage, None, out, None, &self.journal)
+        self.run(request, storage, None, out, None, &self.journal)
     }
 
     /// Like [`Pipeline::transform`], for a class that will run without the agent and holds its own
@@ -212,8 +212,8 @@ impl Pipeline {
     ) -> (Outcome, Requested) {
         probes.clear();
         let mut requested = Requested::default();
-        let (storage, observer) = (Storage::Own(probes), Some(&mut requested as &mut _));
-        let outcome = self.observed(request, storage, None, out, observer, &self.journal);
+        let (storage, listener) = (Storage::Own(probes), Some(&mut requested as &mut _));
+        let outcome = self.run(request, storage, None, out, listener, &self.journal);
         (outcome, requested)
     }
 
@@ -227,9 +227,9 @@ impl Pipeline {
         out: &mut Vec<u8>,
     ) -> (Outcome, Requested) {
         let mut requested = Requested::default();
-        let (storage, observer) = (Storage::Shared(table), Some(&mut requested as &mut _));
+        let (storage, listener) = (Storage::Shared(table), Some(&mut requested as &mut _));
         let helpers = Some(helpers);
-        let outcome = self.observed(request, storage, helpers, out, observer, &self.journal);
+        let outcome = self.run(request, storage, helpers, out, listener, &self.journal);
         (outcome, requested)
     }
 
@@ -254,24 +254,24 @@ impl Pipeline {
         helpers: &dyn HelperLoader,
     ) -> Option<(StructuralEdits, Vec<u8>)> {
         let begun = Instant::now();
-        let _running = self.ticker.run().ok()?;
+        let _running = self.runner.run_clock().ok()?;
         let wanting = self.wanting(request);
         if wanting.is_empty() {
             return None;
         }
         let asked = self
-            .stacks
-            .run(|buffers| self.ask(request, wanting, &mut buffers.memory));
+            .runner
+            .on_stack(|buffers| self.ask(request, wanting, &mut buffers.memory));
         let (edited, done) = match asked.ok()?.transpose()? {
             Ok(planned) => {
                 let (edited, done) = self.divided(planned, request, table, helpers).ok()?;
                 (edited, Ok(done))
             }
-            Err(trouble) => (None, Err(trouble)),
+            Err(failure) => (None, Err(failure)),
         };
         let bytes = edited.as_ref().map_or(request.bytes, |(_, bytes)| bytes);
         let time = begun.elapsed();
-        let prepared = Prepared { done, time };
+        let prepared = LoadTimePlan { done, time };
         self.prepared.keep(request, bytes.to_vec(), prepared);
         edited
     }
@@ -287,7 +287,7 @@ impl Pipeline {
     ) -> Result<Divided, String> {
         let divide = |planned| {
             let divided = |buffers: &mut _| divide(planned, request.bytes, table, buffers);
-            self.stacks.run(divided)
+            self.runner.on_stack(divided)
         };
         let (edited, mut done) = divide(planned)?;
         if !done.needs_helpers() || done.define_helpers(helpers) {
@@ -300,7 +300,7 @@ impl Pipeline {
     /// `None` if they do not fit.
     #[must_use]
     pub fn apply_structural_edits(&self, edits: &StructuralEdits, bytes: &[u8]) -> Option<Vec<u8>> {
-        let applied = self.stacks.run(|_| {
+        let applied = self.runner.on_stack(|_| {
             let class = ClassFile::read(bytes).ok()?;
             edits.apply(&class)
         });
@@ -308,13 +308,13 @@ impl Pipeline {
     }
 
     /// Like [`Pipeline::transform`], with a listener; the result is counted in `journal`.
-    pub(crate) fn observed(
+    pub(crate) fn run(
         &self,
         request: &ClassRequest<'_>,
         storage: Storage<'_>,
         helpers: Option<&dyn HelperLoader>,
         out: &mut Vec<u8>,
-        observer: Option<&mut dyn Observer>,
+        listener: Option<&mut dyn TransformListener>,
         journal: &Journal,
     ) -> Outcome {
         out.clear();
@@ -327,7 +327,7 @@ impl Pipeline {
         let done = match prepared {
             Some(prepared) => {
                 time = prepared.time;
-                let finish = |done| Some(finish(done, out, observer, journal).1);
+                let finish = |done| Some(finish(done, out, listener, journal).1);
                 Ok(prepared.done.map(finish))
             }
             None => {
@@ -335,28 +335,26 @@ impl Pipeline {
                 if wanting.is_empty() {
                     return Outcome::Unchanged;
                 }
-                let is_explained = observer.as_deref().is_some_and(Observer::sees_all);
-                if !is_explained && ask_for_nothing(request, &mut wanting) {
+                let is_explained = listener.as_deref().is_some_and(TransformListener::sees_all);
+                if !is_explained && have_empty_plans(request, &mut wanting) {
                     return journal.done(request, false, Vec::new(), begun.elapsed());
                 }
                 let work = Work {
                     request,
                     storage,
                     out,
-                    observer,
+                    listener,
                     journal,
                 };
-                match self.ticker.run() {
-                    Ok(_running) => self.in_steps(wanting, helpers, work),
-                    Err(error) => Err(format!("no thread for the clock: {error}")),
-                }
+                let running = self.runner.run_clock();
+                running.and_then(|_running| self.in_steps(wanting, helpers, work))
             }
         };
-        let done = done.unwrap_or_else(|text| Err(Trouble::of_class("H0305", text)));
+        let done = done.unwrap_or_else(|text| Err(PluginFailure::new("H0305", text)));
         let failed = match done {
             Ok(None) => return Outcome::Unchanged,
             Ok(Some(failed)) => failed,
-            Err(trouble) => vec![trouble],
+            Err(failure) => vec![failure],
         };
         let changed = !out.is_empty();
         journal.done(request, changed, failed, time + begun.elapsed())
@@ -393,29 +391,33 @@ impl Pipeline {
         self.journal.has_huge_methods()
     }
 
+    /// Creates an observer for each observing plugin, except for disabled and switched-off ones.
+    #[must_use]
+    pub fn observers(&self) -> Vec<Observer> {
+        let observer = |config: &Arc<ObserverConfig>| {
+            Observer::new(Arc::clone(&self.runner), Arc::clone(config))
+        };
+        self.observer_configs().map(observer).collect()
+    }
+
     /// The configurations of the observing plugins, without disabled and switched-off ones.
-    pub(crate) fn observing(&self) -> impl Iterator<Item = &Arc<Observing>> {
+    fn observer_configs(&self) -> impl Iterator<Item = &Arc<ObserverConfig>> {
         let plugins = self.plugins.iter();
         let at_work = plugins.filter(|plugin| plugin.state() == PluginState::On);
-        let observing = at_work.filter_map(|plugin| plugin.observing.as_ref());
-        observing.filter(|observing| observing.retired().is_none())
+        let configs = at_work.filter_map(|plugin| plugin.observer.as_ref());
+        configs.filter(|config| config.retired().is_none())
     }
 
     /// The number ([`crate::Observer::number`]) and subscriptions of each observing plugin. The
     /// flag says that it may request owners of monitors.
-    pub fn wishes(&self) -> impl Iterator<Item = (u64, &[Wish], bool)> {
-        self.observing()
-            .map(|found| (found.number(), found.wishes(), found.asks_for_owners()))
-    }
-
-    /// Runs `work` on a separate stack while the clock of plugins runs.
-    ///
-    /// # Errors
-    /// The text of a panic, or of the failure to get a stack or the clock.
-    pub(crate) fn on_plugin_stack<T>(&self, work: impl FnOnce() -> T) -> Result<T, String> {
-        let running = self.ticker.run();
-        let _running = running.map_err(|error| format!("no thread for the clock: {error}"))?;
-        self.stacks.run(|_| work())
+    pub fn subscriptions(&self) -> impl Iterator<Item = (u64, &[EventSubscription], bool)> {
+        self.observer_configs().map(|found| {
+            (
+                found.number(),
+                found.subscriptions(),
+                found.requests_owners(),
+            )
+        })
     }
 
     /// The names of the plugins, in the order in which their edits are applied.
@@ -452,11 +454,11 @@ impl Pipeline {
         plugin: &str,
         name: &[u8],
         loader: &Loader,
-        location: CodeLocation<'_>,
+        location: CodeSource<'_>,
     ) -> bool {
         let found = self.plugins.iter().find(|found| found.name == plugin);
         let wants = |found: &Arc<Plugin>| found.wants(name, loader, location) != Verdict::No;
-        !is_untouched(name) && found.is_some_and(wants)
+        !is_excluded(name) && found.is_some_and(wants)
     }
 
     /// Calls the plugins and splices the class on a separate stack. If its edits refer to helper
@@ -467,9 +469,9 @@ impl Pipeline {
         wanting: WantingPlugins<'_>,
         helpers: Option<&dyn HelperLoader>,
         mut work: Work<'_, '_>,
-    ) -> Result<Result<Option<Vec<Trouble>>, Trouble>, String> {
+    ) -> Result<Result<Option<Vec<PluginFailure>>, PluginFailure>, String> {
         let mut waiting = None;
-        let made = self.stacks.run(|buffers| {
+        let made = self.runner.on_stack(|buffers| {
             let Some(planned) = self.ask(work.request, wanting, &mut buffers.memory)? else {
                 return Ok(None);
             };
@@ -486,7 +488,7 @@ impl Pipeline {
             return made;
         };
         let are_there = done.define_helpers(loader);
-        let made = self.stacks.run(|buffers| {
+        let made = self.runner.on_stack(|buffers| {
             let done = match are_there {
                 true => done,
                 false => work.splice(done.planned, buffers),
@@ -498,7 +500,7 @@ impl Pipeline {
 
     /// Returns the plugins that may select a class by its name.
     fn wanting(&self, request: &ClassRequest<'_>) -> WantingPlugins<'_> {
-        if is_untouched(request.name) {
+        if is_excluded(request.name) {
             return WantingPlugins::new();
         }
         let wanting = self.plugins.iter().map(|plugin| WantingPlugin {
@@ -515,8 +517,8 @@ impl Pipeline {
         &self,
         request: &ClassRequest<'_>,
         mut wanting: WantingPlugins<'_>,
-        memory: &mut LentMemory,
-    ) -> Result<Option<PlannedClass>, Trouble> {
+        memory: &mut ReusableBuffers,
+    ) -> Result<Option<PlannedClass>, PluginFailure> {
         let original = request
             .original
             .filter(|original| is_same_class(request, original));
@@ -525,7 +527,7 @@ impl Pipeline {
         let (loader, retransforming) = (request.loader, request.retransforming);
         let lent = std::mem::take(&mut memory.class);
         let class = TransformedClass::read(source, loader, retransforming, first_load, lent)
-            .map_err(|error| Trouble::unreadable(&error))?;
+            .map_err(|error| PluginFailure::unreadable(&error))?;
         wanting.retain(
             |WantingPlugin {
                  plugin, verdict, ..
@@ -541,13 +543,13 @@ impl Pipeline {
             let (name, loader) = (request.name, request.loader);
             !plugin.follows(name)
                 || match plugin.selects(name, loader, request.location) {
-                    Verdict::AskClass => plugin.wants_class(name, loader, class.class()),
+                    Verdict::NeedsClass => plugin.wants_class(name, loader, class.class()),
                     verdict => verdict == Verdict::Yes,
                 }
         };
-        let wanting: SmallVec<[Asked<'_>; 4]> = wanting
+        let wanting: SmallVec<[PluginToCall<'_>; 4]> = wanting
             .into_iter()
-            .map(|WantingPlugin { plugin, key, .. }| Asked {
+            .map(|WantingPlugin { plugin, key, .. }| PluginToCall {
                 plugin,
                 key,
                 is_shown: is_shown(plugin),
@@ -564,7 +566,7 @@ impl Pipeline {
 /// Checks whether the plan cache has an empty plan of every plugin that selects a class. The class
 /// then need not be read, and the empty plan counts as each plugin's answer. Stores the computed
 /// keys in `wanting`.
-fn ask_for_nothing(request: &ClassRequest<'_>, wanting: &mut WantingPlugins<'_>) -> bool {
+fn have_empty_plans(request: &ClassRequest<'_>, wanting: &mut WantingPlugins<'_>) -> bool {
     // The original of a retransformed class may be another file; only reading both can tell.
     let is_read_first = request.retransforming && request.original.is_some();
     let is_open =
@@ -581,14 +583,14 @@ fn ask_for_nothing(request: &ClassRequest<'_>, wanting: &mut WantingPlugins<'_>)
     let asks_nothing = |it: &mut WantingPlugin<'_>| {
         it.key = it.plugin.key(&class);
         let key = it.key.as_ref();
-        key.is_some_and(|key| it.plugin.is_known_to_ask_for_nothing(key))
+        key.is_some_and(|key| it.plugin.has_empty_plan(key))
     };
     if !wanting.iter_mut().all(asks_nothing) {
         return false;
     }
     for WantingPlugin { plugin, key, .. } in wanting {
         if let Some(key) = key {
-            plugin.note_nothing_asked(request.name, key);
+            plugin.note_empty_plan(request.name, key);
         }
     }
     true
@@ -599,22 +601,22 @@ struct Work<'w, 'o> {
     request: &'w ClassRequest<'w>,
     storage: Storage<'w>,
     out: &'w mut Vec<u8>,
-    observer: Option<&'w mut (dyn Observer + 'o)>,
+    listener: Option<&'w mut (dyn TransformListener + 'o)>,
     journal: &'w Journal,
 }
 
 impl Work<'_, '_> {
-    fn splice(&mut self, planned: PlannedClass, buffers: &mut ScratchBuffers) -> DoneClass {
+    fn splice(&mut self, planned: PlannedClass, buffers: &mut ScratchBuffers) -> SplicedClass {
         let memory = std::mem::take(self.out);
         splice(planned, self.request, self.storage.again(), buffers, memory)
     }
 
     /// Records the result, and returns the plugins' failures.
-    fn finish(&mut self, done: DoneClass, buffers: &mut ScratchBuffers) -> Vec<Trouble> {
-        let observer = self.observer.as_deref_mut();
-        let observer = observer.map(|it| it as &mut dyn Observer);
-        let (planned, failed) = finish(done, self.out, observer, self.journal);
-        planned.lend(&mut buffers.memory);
+    fn finish(&mut self, done: SplicedClass, buffers: &mut ScratchBuffers) -> Vec<PluginFailure> {
+        let listener = self.listener.as_deref_mut();
+        let listener = listener.map(|it| it as &mut dyn TransformListener);
+        let (planned, failed) = finish(done, self.out, listener, self.journal);
+        planned.recycle(&mut buffers.memory);
         failed
     }
 }
@@ -626,7 +628,7 @@ fn splice(
     storage: Storage<'_>,
     buffers: &mut ScratchBuffers,
     mut out: Vec<u8>,
-) -> DoneClass {
+) -> SplicedClass {
     let mut bytes = Cow::Borrowed(request.bytes);
     if let Some(original) = request.original
         && !request.retransforming
@@ -638,37 +640,37 @@ fn splice(
     let bytes = planned.class.fitting(bytes);
     let spliced = apply(&mut planned, &bytes, storage, buffers, &mut out);
     let spliced = spliced.map(|spliced| (spliced, out));
-    DoneClass { planned, spliced }
+    SplicedClass { planned, spliced }
 }
 
 /// Records the result of a class in the journal and copies it to `out`. Returns the class and the
 /// failures.
 fn finish(
-    done: DoneClass,
+    done: SplicedClass,
     out: &mut Vec<u8>,
-    mut observer: Option<&mut dyn Observer>,
+    mut listener: Option<&mut dyn TransformListener>,
     journal: &Journal,
-) -> (PlannedClass, Vec<Trouble>) {
-    let DoneClass {
+) -> (PlannedClass, Vec<PluginFailure>) {
+    let SplicedClass {
         mut planned,
         spliced,
     } = done;
     let mut failed = std::mem::take(&mut planned.failed);
     journal.keep_notes(&planned);
-    if let Some(observer) = observer.as_deref_mut() {
-        observer.planned(&planned);
+    if let Some(listener) = listener.as_deref_mut() {
+        listener.planned(&planned);
     }
     match spliced {
         Ok((spliced, bytes)) => {
-            if let Some(observer) = observer {
-                observer.spliced(&planned.class, &spliced);
+            if let Some(listener) = listener {
+                listener.spliced(&planned.class, &spliced);
             }
             journal.keep(&planned.class, spliced);
             *out = bytes;
         }
-        Err(trouble) => {
+        Err(failure) => {
             planned.note_refused();
-            failed.push(trouble);
+            failed.push(failure);
         }
     }
     (planned, failed)
@@ -706,7 +708,7 @@ impl std::fmt::Debug for Pipeline {
 }
 
 /// The structural edits of a class with the resulting class file, and the result of the whole plan.
-type Divided = (Option<(StructuralEdits, Vec<u8>)>, DoneClass);
+type Divided = (Option<(StructuralEdits, Vec<u8>)>, SplicedClass);
 
 /// Separates the structural edits of a plan from the others.
 fn divide(
@@ -736,11 +738,11 @@ fn divide(
     }
     let edited = edited.map(|bytes| (edits, bytes));
     let spliced = spliced.map(|spliced| (spliced, out));
-    (edited, DoneClass { planned, spliced })
+    (edited, SplicedClass { planned, spliced })
 }
 
-/// Observes the stages of one transformation.
-pub(crate) trait Observer {
+/// Listens to the stages of one transformation.
+pub(crate) trait TransformListener {
     /// Receives the requests of all plugins.
     fn planned(&mut self, planned: &PlannedClass);
 
@@ -780,7 +782,7 @@ pub struct LeftAloneMethod {
     pub cause: String,
 }
 
-impl Observer for Requested {
+impl TransformListener for Requested {
     fn planned(&mut self, planned: &PlannedClass) {
         let requests = planned.requests.iter();
         let requesting = requests.filter(|asked| asked.request.edits() > 0);

@@ -10,13 +10,12 @@ use smallvec::SmallVec;
 use crate::class::TransformedClass;
 use crate::class_array::{self, ClassProbes};
 use crate::event;
-use crate::instance::Fault;
-use crate::lent::LentMemory;
 use crate::plugin::Plugin;
+use crate::plugin_failure::PluginFailure;
 use crate::requests::{PlannedClass, PluginRequest};
+use crate::reusable_buffers::ReusableBuffers;
 use crate::span::{self, LeftAlone};
 use crate::storage::{HIT_METHOD, HITS_FIELD, Storage, write_array_owner};
-use crate::trouble::Trouble;
 
 // The probes of one plugin in a class fit into one array.
 const _: () = assert!(plan_rules::limits::MAX_EDITS == probes::ARRAY_LENGTH);
@@ -79,19 +78,15 @@ type OfEach<T> = SmallVec<[T; 4]>;
 pub(crate) fn merge(
     planned: &PlannedClass,
     storage: Storage<'_>,
-    memory: &mut LentMemory,
-) -> Result<MergedPlan, Trouble> {
+    memory: &mut ReusableBuffers,
+) -> Result<MergedPlan, PluginFailure> {
     let PlannedClass {
         class, requests, ..
     } = planned;
     if matches!(storage, Storage::Own(_)) {
         expect_hits_alone(requests)?;
     }
-    let trouble = |plugin: &Plugin, cause| Trouble {
-        plugin: plugin.name.clone(),
-        fault: Fault::new("H0304", cause),
-        method: None,
-    };
+    let failure = |plugin: &Plugin, cause| PluginFailure::new("H0304", cause).by(&plugin.name);
     let table = match storage {
         Storage::Shared(table) => Some(table),
         Storage::Own(_) => None,
@@ -107,7 +102,7 @@ pub(crate) fn merge(
             Storage::Shared(table) => in_table(class, &wanted, table, owner),
             Storage::Own(probes) => on_its_own(class, &wanted, probes),
         }
-        .map_err(|cause| trouble(&first.plugin, cause))?,
+        .map_err(|cause| failure(&first.plugin, cause))?,
     };
     let mut bases = bases.into_iter();
     let parts: OfEach<_> = requests
@@ -122,7 +117,7 @@ pub(crate) fn merge(
         })
         .collect();
     let mut merged = EditPlan::merge_with(&parts, std::mem::take(&mut memory.plan))
-        .map_err(|conflict| Trouble::of_class("H0304", conflict.to_string()))?;
+        .map_err(|conflict| PluginFailure::new("H0304", conflict.to_string()))?;
     // Events come last, so that a call that another plugin's code replaces is not reported.
     let mut left_alone = LeftAlone::new();
     for PluginRequest { plugin, request } in requests {
@@ -133,10 +128,10 @@ pub(crate) fn merge(
             left_alone.extend(event::add(&mut merged, class, plugin, request, table)?);
             Ok(left_alone)
         });
-        left_alone.extend(added.map_err(|refused| Trouble {
-            plugin: plugin.name.clone(),
-            fault: Fault::new("H0307", refused.cause),
-            method: class.method_name(refused.method),
+        left_alone.extend(added.map_err(|refused| {
+            PluginFailure::new("H0307", refused.cause)
+                .by(&plugin.name)
+                .in_method(class.method_name(refused.method))
         })?);
     }
     Ok(MergedPlan {
@@ -153,7 +148,7 @@ fn expect_bodies_kept(
     class: &TransformedClass,
     plugin: &str,
     request: &PlanRequest,
-) -> Result<(), Trouble> {
+) -> Result<(), PluginFailure> {
     let spans = request.spans.as_slice().iter().map(|span| span.method);
     let events = request.events.iter().map(|event| event.point.method);
     let replaced = |method: &MethodIndex| {
@@ -164,30 +159,25 @@ fn expect_bodies_kept(
     };
     match spans.chain(events).find(replaced) {
         None => Ok(()),
-        Some(method) => Err(Trouble {
-            plugin: plugin.to_owned(),
-            fault: Fault::new("H0307", "another plugin replaces its body".to_owned()),
-            method: class.method_name(method),
-        }),
+        Some(method) => {
+            let cause = "another plugin replaces its body".to_owned();
+            let failure = PluginFailure::new("H0307", cause).by(plugin);
+            Err(failure.in_method(class.method_name(method)))
+        }
     }
 }
 
 /// Rejects counts, spans and events, which need the agent.
-fn expect_hits_alone(requests: &[PluginRequest]) -> Result<(), Trouble> {
+fn expect_hits_alone(requests: &[PluginRequest]) -> Result<(), PluginFailure> {
     let more = |request: &PlanRequest| {
         request.counts > 0 || !request.spans.as_slice().is_empty() || !request.events.is_empty()
     };
     match requests.iter().find(|asked| more(&asked.request)) {
         None => Ok(()),
-        Some(PluginRequest { plugin, .. }) => Err(Trouble {
-            plugin: plugin.name.clone(),
-            fault: Fault::new(
-                "H0306",
-                "it asks for counts, spans or events, which are recorded by the agent alone"
-                    .to_owned(),
-            ),
-            method: None,
-        }),
+        Some(PluginRequest { plugin, .. }) => {
+            let cause = "it requests counts, spans or events, which only the agent records";
+            Err(PluginFailure::new("H0306", cause.to_owned()).by(&plugin.name))
+        }
     }
 }
 
@@ -214,7 +204,7 @@ fn in_table(
     registered.map_err(|error| error.to_string())?;
     let array = ranges.first().map_or(0, |range| range.array);
     if ranges.iter().any(|range| range.array != array) {
-        return Err("the probes of its plugins do not fit into one array any more".to_owned());
+        return Err("the arrays have no space for the probes of its plugins".to_owned());
     }
     let bases = ranges.iter().map(|range| u32::from(range.base)).collect();
     Ok((ProbeArray::shared(array, table.hit_code(), owner), bases))
@@ -231,7 +221,7 @@ fn on_its_own(
         count: *count,
     }));
     let key = class_array::key(class.fingerprint(), probes, class.class().this_class());
-    let key = key.ok_or("its plugins want more probes than one array holds, which are 65536")?;
+    let key = key.ok_or("its plugins request more probes than the 65536 of an array")?;
     let bases = wanted.iter().scan(0, |next, (_, count)| {
         let base = *next;
         *next += count;

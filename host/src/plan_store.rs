@@ -85,7 +85,7 @@ struct Damaged {
 }
 
 /// The place of a plan that was found.
-enum Found<'s> {
+enum PlanSource<'s> {
     Added(Arc<[u8]>),
     Stored(usize, &'s PlanFile, Record),
 }
@@ -134,15 +134,15 @@ impl PlanStore {
     /// Checks whether the store has an empty plan for this class. Allocates nothing.
     pub(crate) fn holds_nothing(&self, key: &ClassKey) -> bool {
         match self.search(key) {
-            Some(Found::Added(plan)) => plan.is_empty(),
-            Some(Found::Stored(_, _, record)) => record.length == 0,
+            Some(PlanSource::Added(plan)) => plan.is_empty(),
+            Some(PlanSource::Stored(_, _, record)) => record.length == 0,
             None => false,
         }
     }
 
     /// Counts the use of an empty plan that [`PlanStore::holds_nothing`] found.
     pub(crate) fn note_use(&self, key: &ClassKey) {
-        if let Some(Found::Stored(_, _, record)) = self.search(key) {
+        if let Some(PlanSource::Stored(_, _, record)) = self.search(key) {
             self.note_day(&record, &[]);
         }
         self.hits.fetch_add(1, Ordering::Relaxed);
@@ -151,8 +151,8 @@ impl PlanStore {
     /// Returns the plugin's plan for this class, if known.
     pub(crate) fn find(&self, key: &ClassKey) -> Option<PlanRequest> {
         let found = self.search(key).and_then(|found| match found {
-            Found::Added(plan) => decode(&plan),
-            Found::Stored(at, file, record) => self.stored(at, file, &record),
+            PlanSource::Added(plan) => decode(&plan),
+            PlanSource::Stored(at, file, record) => self.stored(at, file, &record),
         });
         let count = if found.is_some() {
             &self.hits
@@ -164,13 +164,13 @@ impl PlanStore {
     }
 
     /// Searches memory first, because its plans replace damaged ones in the files.
-    fn search(&self, key: &ClassKey) -> Option<Found<'_>> {
+    fn search(&self, key: &ClassKey) -> Option<PlanSource<'_>> {
         if let Some(plan) = self.added().plans.get(key) {
-            return Some(Found::Added(Arc::clone(plan)));
+            return Some(PlanSource::Added(Arc::clone(plan)));
         }
         for (at, Level { file, .. }) in self.files.iter().enumerate() {
             match file.find(key) {
-                Ok(Some(record)) => return Some(Found::Stored(at, file, record)),
+                Ok(Some(record)) => return Some(PlanSource::Stored(at, file, record)),
                 Ok(None) => {}
                 Err(damage) => self.note_damage(at, damage),
             }
@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn use_is_noted_anew_once_in_a_while() {
+    fn day_of_last_use_is_updated() {
         let folder = folder();
         let first = store(&folder);
         first.keep(key(1), &PlanRequest::default());

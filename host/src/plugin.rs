@@ -11,22 +11,23 @@ use plan_rules::PlanRequest;
 use probes::FailedPlugin;
 use wasmtime::Engine;
 
-use crate::abilities;
 use crate::bindings::TransformPluginPre;
+use crate::capabilities;
 use crate::class::{ClassIdentity, TransformedClass};
 use crate::class_key::ClassKey;
-use crate::code_location::CodeLocation;
+use crate::code_source::CodeSource;
 use crate::compilation::Compilation;
 use crate::component;
 use crate::config::{PluginConfig, PluginSource, SESSION_MARK, suggest};
 use crate::error::HostError;
-use crate::instance::{Fault, Instance, shortened};
-use crate::observing::Observing;
-use crate::outcome::{Failure, Loader, PlanCounts};
+use crate::instance::Instance;
+use crate::observer::{self, config::ObserverConfig};
+use crate::outcome::{Loader, PlanCounts};
 use crate::plan_store::PlanStore;
+use crate::plugin_failure::{PluginFailure, shortened};
 use crate::record::{Answer, Record};
 use crate::selector::{SelectableClass, Selection, Verdict};
-use crate::state::{State, StoreSettings};
+use crate::store_data::{StoreData, StoreSettings};
 
 /// Maximum number of instances, whatever the number of cores.
 const MAX_INSTANCES: usize = 8;
@@ -51,8 +52,8 @@ pub struct Plugin {
     /// `true` if it may request spans, which follow Kotlin's continuations.
     records_spans: bool,
     /// The configuration of its observer, if it has one.
-    pub observing: Option<Arc<Observing>>,
-    pre: TransformPluginPre<State>,
+    pub observer: Option<Arc<ObserverConfig>>,
+    pre: TransformPluginPre<StoreData>,
     config: String,
     settings: StoreSettings,
     /// The selection by the user.
@@ -153,13 +154,13 @@ impl Plugin {
         let (pre, digest) = component::load(config, engine, compilation)?;
         let json = config.config.to_string();
         let (first, selectors) = Instance::new(&pre, &json, &settings)
-            .map_err(|fault| not_configured(config, file, fault))?;
+            .map_err(|failure| not_configured(config, file, failure))?;
         let own = parse_selection(&config.name, &selectors)?;
-        let observing = match abilities::observer(pre.instance_pre().component(), engine) {
+        let observer = match capabilities::observer(pre.instance_pre().component(), engine) {
             None => None,
             Some(interface) => {
-                let observing = Observing::new((&pre, interface), &json, &settings);
-                Some(observing.map_err(|fault| not_configured(config, file, fault))?)
+                let created = observer::configure((&pre, interface), &json, &settings);
+                Some(created.map_err(|failure| not_configured(config, file, failure))?)
             }
         };
         let level = settings.level;
@@ -176,8 +177,8 @@ impl Plugin {
                 .as_ref()
                 .map(|watch| Arc::new(Program::of(watch))),
             writes: writes_of(config),
-            records_spans: abilities::records_spans(pre.instance_pre().component(), engine),
-            observing: observing.map(Arc::new),
+            records_spans: capabilities::records_spans(pre.instance_pre().component(), engine),
+            observer: observer.map(Arc::new),
             pre,
             config: json,
             settings,
@@ -212,7 +213,7 @@ impl Plugin {
 
     /// Decides by name, loader and location whether the plugin may select the class. Allocates
     /// nothing.
-    pub fn wants(&self, name: &[u8], loader: &Loader, location: CodeLocation<'_>) -> Verdict {
+    pub fn wants(&self, name: &[u8], loader: &Loader, location: CodeSource<'_>) -> Verdict {
         let is_allowed = self.boot || !matches!(loader, Loader::Boot | Loader::Platform);
         if self.follows(name) && is_allowed && self.state() == PluginState::On {
             return Verdict::Yes;
@@ -226,12 +227,12 @@ impl Plugin {
     }
 
     /// Applies its selectors to a class, as far as this needs no class file.
-    pub fn selects(&self, name: &[u8], loader: &Loader, location: CodeLocation<'_>) -> Verdict {
+    pub fn selects(&self, name: &[u8], loader: &Loader, location: CodeSource<'_>) -> Verdict {
         let inner = matches!(loader, Loader::Boot | Loader::Platform);
         let allowed = if inner {
             self.boot
         } else {
-            location != CodeLocation::None || self.user.any_location()
+            location != CodeSource::None || self.user.any_location()
         };
         let allowed =
             allowed && self.user.matches_location(location) && self.own.matches_location(location);
@@ -244,31 +245,31 @@ impl Plugin {
         ) {
             (Verdict::No, _) | (_, Verdict::No) => Verdict::No,
             (Verdict::Yes, Verdict::Yes) => Verdict::Yes,
-            _ => Verdict::AskClass,
+            _ => Verdict::NeedsClass,
         }
     }
 
     /// Returns whether its selectors need a class's location.
-    pub fn asks_location(&self) -> bool {
-        self.user.asks_location() || self.own.asks_location()
+    pub fn needs_location(&self) -> bool {
+        self.user.needs_location() || self.own.needs_location()
     }
 
     /// Returns whether its selectors need the name of a class's source file.
-    pub fn asks_source(&self) -> bool {
-        self.user.asks_source() || self.own.asks_source()
+    pub fn needs_source(&self) -> bool {
+        self.user.needs_source() || self.own.needs_source()
     }
 
-    /// Checks whether it may select a class with this source file, after [`Verdict::AskClass`].
+    /// Checks whether it may select a class with this source file, after [`Verdict::NeedsClass`].
     pub fn may_want_source(&self, name: &[u8], loader: &Loader, source: &[u8]) -> bool {
         let may_want = |selection: &Selection| match selection.matches_name(name, loader) {
-            Verdict::AskClass => selection.may_match_source(name, source),
+            Verdict::NeedsClass => selection.may_match_source(name, source),
             verdict => verdict == Verdict::Yes,
         };
         may_want(&self.user) && may_want(&self.own)
     }
 
     /// Returns whether it selects a class only if its instructions access certain fields.
-    pub fn asks_fields(&self) -> bool {
+    pub fn needs_fields(&self) -> bool {
         self.writes.is_some()
     }
 
@@ -279,10 +280,10 @@ impl Plugin {
         writes.is_none_or(|writes| self.follows(name) || writes.iter().any(is_named))
     }
 
-    /// Decides with the class file, after [`Verdict::AskClass`].
+    /// Decides with the class file, after [`Verdict::NeedsClass`].
     pub fn wants_class(&self, name: &[u8], loader: &Loader, class: &dyn SelectableClass) -> bool {
         let wants = |selection: &Selection| match selection.matches_name(name, loader) {
-            Verdict::AskClass => selection.matches_class(name, class),
+            Verdict::NeedsClass => selection.matches_class(name, class),
             verdict => verdict == Verdict::Yes,
         };
         wants(&self.user) && wants(&self.own)
@@ -349,13 +350,14 @@ impl Plugin {
 
     /// Returns the summary of the plugin's failures, with the first one of `failures`. Returns
     /// `None` if it never failed.
-    pub fn failed(&self, failures: &[Failure]) -> Option<FailedPlugin> {
+    pub fn failed(&self, failures: &[PluginFailure]) -> Option<FailedPlugin> {
         let record = self.record();
         let is_off = self.state() == PluginState::Failed;
         if record.failures() == 0 && !is_off {
             return None;
         }
-        let about = |failure: &&Failure| failure.plugin.is_empty() || failure.plugin == self.name;
+        let about =
+            |failure: &&PluginFailure| failure.plugin.is_empty() || failure.plugin == self.name;
         let first = failures.iter().find(about);
         Some(FailedPlugin {
             plugin: self.name.clone(),
@@ -384,13 +386,13 @@ impl Plugin {
     }
 
     /// Checks whether the plan cache has an empty plan for the class with this key.
-    pub fn is_known_to_ask_for_nothing(&self, key: &ClassKey) -> bool {
+    pub fn has_empty_plan(&self, key: &ClassKey) -> bool {
         let plans = self.plans.as_ref();
         plans.is_some_and(|plans| plans.holds_nothing(key))
     }
 
     /// Counts a class for which the plan cache has an empty plan.
-    pub fn note_nothing_asked(&self, name: &[u8], key: &ClassKey) {
+    pub fn note_empty_plan(&self, name: &[u8], key: &ClassKey) {
         self.note_seen(name);
         if let Some(plans) = &self.plans {
             plans.note_use(key);
@@ -406,7 +408,7 @@ impl Plugin {
         class: TransformedClass,
         key: Option<ClassKey>,
         memory: PlanRequest,
-    ) -> (Option<TransformedClass>, Result<PlanRequest, Fault>) {
+    ) -> (Option<TransformedClass>, Result<PlanRequest, PluginFailure>) {
         let plans = self.plans.as_ref().map(|plans| {
             let key = key.unwrap_or_else(|| plans.key(&class.identity()));
             (plans, key)
@@ -416,7 +418,7 @@ impl Plugin {
         }
         let mut instance = match self.take() {
             Ok(instance) => instance,
-            Err(fault) => return (Some(class), self.judge(Err(fault), Duration::ZERO)),
+            Err(failure) => return (Some(class), self.judge(Err(failure), Duration::ZERO)),
         };
         let (class, result) = instance.transform(class, memory);
         // A plugin that logs about a class must do so in each run.
@@ -444,9 +446,9 @@ impl Plugin {
     /// the failure says why.
     fn judge(
         &self,
-        result: Result<PlanRequest, Fault>,
+        result: Result<PlanRequest, PluginFailure>,
         time: Duration,
-    ) -> Result<PlanRequest, Fault> {
+    ) -> Result<PlanRequest, PluginFailure> {
         let answer = match &result {
             Ok(request) if request.is_empty() => Answer::Nothing,
             Ok(_) => Answer::Request,
@@ -457,19 +459,19 @@ impl Plugin {
             return result;
         };
         self.failed.store(true, Ordering::Relaxed);
-        let told = format!("it is switched off now: {verdict}");
-        let Err(mut fault) = result else {
-            return Err(Fault::new("H0318", told));
+        let switched_off = format!("it is switched off now: {verdict}");
+        let Err(mut failure) = result else {
+            return Err(PluginFailure::new("H0318", switched_off));
         };
-        fault.help = Some(match fault.help {
-            Some(help) => format!("{help}\n{told}"),
-            None => told,
+        failure.help = Some(match failure.help {
+            Some(help) => format!("{help}\n{switched_off}"),
+            None => switched_off,
         });
-        Err(fault)
+        Err(failure)
     }
 
     /// Takes an idle instance, creates one, or waits for the next one to be returned.
-    fn take(&self) -> Result<Instance, Fault> {
+    fn take(&self) -> Result<Instance, PluginFailure> {
         let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some(instance) = pool.idle.pop() {
@@ -528,26 +530,26 @@ fn parse_selection<S: AsRef<str>>(plugin: &str, selectors: &[S]) -> Result<Selec
         .map_err(|error| HostError::new("H0110", format!("plugin `{plugin}`: {error}")))
 }
 
-fn not_configured(plugin: &PluginConfig, file: Option<&Path>, fault: Fault) -> HostError {
-    let (code, message) = match fault.code {
+fn not_configured(plugin: &PluginConfig, file: Option<&Path>, failure: PluginFailure) -> HostError {
+    let (code, message) = match failure.code {
         "H0111" => (
             "H0111",
-            format!("plugin `{}` refuses its configuration", plugin.name),
+            format!("plugin `{}` rejects its configuration", plugin.name),
         ),
         _ => (
             "H0112",
             format!("plugin `{}` failed while it was configured", plugin.name),
         ),
     };
-    let error = HostError::new(code, message).with("cause", fault.cause.clone());
-    let error = match line_of(plugin, &fault.cause) {
+    let error = HostError::new(code, message).with("cause", failure.cause.clone());
+    let error = match line_of(plugin, &failure.cause) {
         Some(line) => {
             let file = file.unwrap_or(Path::new("classhook.toml"));
             error.with("at", format!("{}:{line}", file.display()))
         }
         None => error.with("config", shortened(plugin.config.to_string())),
     };
-    suggest::from_text(error, &fault.cause)
+    suggest::from_text(error, &failure.cause)
 }
 
 /// Returns the line of the configuration value whose path begins the text: `rule[1].what: …`.

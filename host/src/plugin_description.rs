@@ -6,8 +6,8 @@ use crate::config::{CAPABILITIES, LogLevel, PluginConfig, PluginSource};
 use crate::error::HostError;
 use crate::instance::Instance;
 use crate::plugin_file::PluginFile;
-use crate::state::StoreSettings;
-use crate::{abilities, bundled, component, engine};
+use crate::store_data::StoreSettings;
+use crate::{bundled, capabilities, component, engine};
 
 /// Maximum length of a version in bytes.
 const MAX_VERSION: usize = 64;
@@ -36,14 +36,14 @@ impl PluginDescription {
     #[must_use]
     pub fn computes_tables(&self) -> bool {
         let mut exports = self.exports.iter();
-        exports.any(|export| abilities::is_reporter(&export.name))
+        exports.any(|export| capabilities::is_reporter(&export.name))
     }
 
     /// Returns whether the plugin observes the JVM.
     #[must_use]
     pub fn observes(&self) -> bool {
         let mut exports = self.exports.iter();
-        exports.any(|export| abilities::is_observer(&export.name))
+        exports.any(|export| capabilities::is_observer(&export.name))
     }
 }
 
@@ -78,21 +78,21 @@ pub fn describe(
     let world = component.component_type();
     let interface = |name: &str, functions: Vec<String>| Interface {
         name: name.to_owned(),
-        grants: abilities::grants_for(name, &functions),
+        grants: capabilities::grants_for(name, &functions),
         functions,
     };
     let imports = world
         .imports(&engine)
-        .map(|(name, item)| interface(name, abilities::functions(&item.ty, &engine)))
+        .map(|(name, item)| interface(name, capabilities::functions(&item.ty, &engine)))
         .collect();
     let exports = world
         .exports(&engine)
-        .map(|(name, item)| interface(name, abilities::functions(&item.ty, &engine)))
+        .map(|(name, item)| interface(name, capabilities::functions(&item.ty, &engine)))
         .collect();
     let pre = component::prepare(&everything, &component, &engine)?;
     let selectors = Instance::new(&pre, "{}", &StoreSettings::new(&config.name, LogLevel::Off))
         .map(|(_, selectors)| selectors)
-        .map_err(|fault| fault.cause);
+        .map_err(|failure| failure.cause);
     let (size, digest, version) = bytes_of(config)?;
     Ok(PluginDescription {
         name: config.name.clone(),
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn version_is_the_text_of_a_section_and_damage_is_none() {
+    fn version_is_the_text_of_a_section_and_absent_if_damaged() {
         let mut wasm = b"\0asm\x0d\0\x01\0\x01\x80\x01".to_vec();
         wasm.extend([0; 128]);
         wasm.extend(b"\0\x0d\x07version1.2.3\0\x02\x01x");

@@ -57,7 +57,7 @@ fn refused(name: &str, path: &Path, error: &io::Error) -> HostError {
         error_of_host = error_of_host.with("expected", expected);
     }
     let help = match lock::digest_of(path) {
-        Some(_) => "`classhook plugin add` fetches what is locked and not there",
+        Some(_) => "`classhook plugin add` fetches missing plugins of the lock",
         None => "check the path; in classhook.toml it is relative to that file's folder",
     };
     error_of_host

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_on_odd_classes_among_many_cost_those_alone() {
+    fn failures_on_few_classes_cost_only_those_classes() {
         let mut record = Record::default();
         for number in 0..1_000 {
             // Ten failures in a row, after some classes without.
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn edits_that_cannot_be_made_are_failures_too() {
+    fn edits_that_cannot_be_applied_are_failures_too() {
         let mut record = Record::default();
         for answer in [Answer::Nothing, Answer::Request, Answer::Failure] {
             record.add(answer, MILLISECOND);

@@ -12,10 +12,11 @@ use crate::compilation::Compilation;
 use crate::compiler::Compiler;
 use crate::config::{LogLevel, PluginConfig};
 use crate::error::HostError;
-use crate::instance::{Fault, expect_configured, explain, new_store};
+use crate::instance::{expect_configured, explain, new_store};
+use crate::plugin_failure::PluginFailure;
 use crate::recorded::{Recorded, ReportCall};
-use crate::state::{State, StoreSettings};
-use crate::{abilities, component, engine};
+use crate::store_data::{StoreData, StoreSettings};
+use crate::{capabilities, component, engine};
 
 /// Limit of the CPU time for a report: this constant …
 pub const DEADLINE: Duration = Duration::from_secs(5);
@@ -54,25 +55,25 @@ pub fn report(
     let _running = ticker.run().map_err(|error| engine::broken(&error))?;
     let compilation = Compilation::new(None, compiler);
     let component = component::read(config, &engine, &compilation)?.component;
-    let Some(interface) = abilities::reporter(&component, &engine) else {
+    let Some(interface) = capabilities::reporter(&component, &engine) else {
         return Ok(Reported::Nothing);
     };
     let pre = component::prepare(config, &component, &engine)?;
     Ok(
         match computed(&pre, config, &interface, recorded, deadline) {
             Ok(tables) => Reported::Tables(tables),
-            Err(fault) => Reported::Failed(fault.cause, fault.help),
+            Err(failure) => Reported::Failed(failure.cause, failure.help),
         },
     )
 }
 
 fn computed(
-    pre: &TransformPluginPre<State>,
+    pre: &TransformPluginPre<StoreData>,
     config: &PluginConfig,
     interface: &str,
     recorded: Arc<dyn Recorded>,
     deadline: Duration,
-) -> Result<Vec<ComputedTable>, Fault> {
+) -> Result<Vec<ComputedTable>, PluginFailure> {
     let mut store = new_store(
         pre.engine(),
         &StoreSettings::new(&config.name, LogLevel::Warn),
@@ -80,7 +81,7 @@ fn computed(
     let called = configured(&mut store, pre, &config.config.to_string());
     let instance = match called {
         Err(error) => return Err(explain(&error, store.data_mut())),
-        Ok(Err(fault)) => return Err(fault),
+        Ok(Err(failure)) => return Err(failure),
         Ok(Ok(instance)) => instance,
     };
     let state = store.data_mut();
@@ -96,7 +97,10 @@ fn computed(
     let state = store.data_mut();
     let result = match called {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(text)) => Err(Fault::new("H0316", format!("it returned an error: {text}"))),
+        Ok(Err(text)) => Err(PluginFailure::new(
+            "H0316",
+            format!("it returned an error: {text}"),
+        )),
         Err(error) => Err(explain(&error, state)),
     };
     state.flush();
@@ -106,10 +110,10 @@ fn computed(
 
 /// Creates and configures an instance.
 fn configured(
-    store: &mut Store<State>,
-    pre: &TransformPluginPre<State>,
+    store: &mut Store<StoreData>,
+    pre: &TransformPluginPre<StoreData>,
     config: &str,
-) -> wasmtime::Result<Result<Instance, Fault>> {
+) -> wasmtime::Result<Result<Instance, PluginFailure>> {
     let instance = pre.instance_pre().instantiate(&mut *store)?;
     let plugin = TransformPlugin::new(&mut *store, &instance)?;
     let transformer = plugin.classhook_plugin_transformer();
@@ -118,7 +122,7 @@ fn configured(
 }
 
 fn call(
-    store: &mut Store<State>,
+    store: &mut Store<StoreData>,
     instance: Instance,
     interface: &str,
 ) -> wasmtime::Result<Result<(), String>> {

@@ -8,10 +8,9 @@ use smallvec::SmallVec;
 
 use crate::class::TransformedClass;
 use crate::class_key::ClassKey;
-use crate::instance::Fault;
-use crate::lent::LentMemory;
 use crate::plugin::Plugin;
-use crate::trouble::Trouble;
+use crate::plugin_failure::PluginFailure;
+use crate::reusable_buffers::ReusableBuffers;
 
 /// The request of one plugin.
 pub(crate) struct PluginRequest {
@@ -22,7 +21,7 @@ pub(crate) struct PluginRequest {
 }
 
 /// A plugin to call for a class.
-pub(crate) struct Asked<'p> {
+pub(crate) struct PluginToCall<'p> {
     /// The plugin.
     pub(crate) plugin: &'p Arc<Plugin>,
     /// The key of its plans for the class, if already computed.
@@ -40,7 +39,7 @@ pub(crate) struct PlannedClass {
     /// The request of each plugin.
     pub(crate) requests: SmallVec<[PluginRequest; 2]>,
     /// The failures of plugins whose requests are left out.
-    pub(crate) failed: Vec<Trouble>,
+    pub(crate) failed: Vec<PluginFailure>,
 }
 
 impl PlannedClass {
@@ -50,12 +49,12 @@ impl PlannedClass {
     /// If a trap lost the class.
     pub(crate) fn ask<'p>(
         mut class: TransformedClass,
-        plugins: impl Iterator<Item = Asked<'p>>,
-        memory: &mut LentMemory,
-    ) -> Result<Self, Trouble> {
+        plugins: impl Iterator<Item = PluginToCall<'p>>,
+        memory: &mut ReusableBuffers,
+    ) -> Result<Self, PluginFailure> {
         let (mut requests, mut failed) = (SmallVec::new(), Vec::new());
         for asked in plugins {
-            let Asked { plugin, key, .. } = asked;
+            let PluginToCall { plugin, key, .. } = asked;
             let mut earlier = memory.requests.pop().unwrap_or_default();
             if !asked.is_shown {
                 earlier.clear();
@@ -67,11 +66,6 @@ impl PlannedClass {
                 continue;
             }
             let (given_back, result) = plugin.transform(class, key, earlier);
-            let method = |fault: &Fault| {
-                given_back
-                    .as_ref()
-                    .and_then(|class| class.method_name(fault.method?))
-            };
             match result {
                 Ok(mut request) => {
                     request.follows_continuations = asked.follows;
@@ -80,13 +74,10 @@ impl PlannedClass {
                         request,
                     });
                 }
-                Err(fault) => failed.push(Trouble {
-                    plugin: plugin.name.clone(),
-                    method: method(&fault),
-                    fault,
-                }),
+                Err(failure) => failed.push(failure.by(&plugin.name)),
             }
-            class = given_back.ok_or_else(|| Trouble::unreadable(&"it was lost on the way"))?;
+            class =
+                given_back.ok_or_else(|| PluginFailure::unreadable(&"it was lost in a trap"))?;
         }
         Ok(Self {
             class,
@@ -107,7 +98,7 @@ impl PlannedClass {
     }
 
     /// Leaves the memory to the next class.
-    pub(crate) fn lend(self, memory: &mut LentMemory) {
+    pub(crate) fn recycle(self, memory: &mut ReusableBuffers) {
         memory.class = self.class.into_memory();
         let requests = self.requests.into_iter();
         requests.for_each(|asked| memory.take_request(asked.request));
@@ -118,19 +109,19 @@ impl PlannedClass {
     /// # Errors
     /// If two plugins replace the class, or another one edits its structure, since a class file has
     /// a fixed shape.
-    pub(crate) fn replacement(&self) -> Result<Option<(&str, &[u8])>, Trouble> {
+    pub(crate) fn replacement(&self) -> Result<Option<(&str, &[u8])>, PluginFailure> {
         let mut all = self.requests.iter().filter_map(|asked| {
             let bytes = asked.request.replacement.as_deref()?;
             Some((asked.plugin.name.as_str(), bytes))
         });
         let (first, second) = (all.next(), all.next());
-        let conflict = |text| Err(Trouble::of_class("H0304", text));
+        let conflict = |text| Err(PluginFailure::new("H0304", text));
         match (first, second) {
             (Some((by, _)), Some((other, _))) => {
-                conflict(format!("both {by} and {other} give it another class file"))
+                conflict(format!("both {by} and {other} replace its class file"))
             }
             (Some((by, _)), None) if self.structural_edits().next().is_some() => conflict(format!(
-                "{by} gives it another class file, and its members or names are changed as well"
+                "{by} replaces its class file, which also gets structural edits"
             )),
             (first, _) => Ok(first),
         }

@@ -7,7 +7,7 @@
 //! | `<:com.acme.Base` | it names this as its superclass or a superinterface (same globs) |
 //! | `source:Orders.java` | it is compiled from a file of this name, by its class file (`*` and `?` as in a text) |
 //! | `loader:app` | its loader is `boot`, `platform`, `app` or of this class (same globs) |
-//! | `location:target/classes` | it came from this folder or archive, or one in it ([`CodeLocation`]) |
+//! | `location:target/classes` | it came from this folder or archive, or one in it ([`CodeSource`]) |
 //! | `location:any` | always; also accepts classes without a known location |
 //!
 //! A `!` in front excludes matching classes, and has priority. A class is selected if it matches
@@ -18,7 +18,7 @@
 
 use globs::Glob;
 
-use crate::code_location::{CodeLocation, LocationGlob};
+use crate::code_source::{CodeSource, LocationGlob};
 use crate::outcome::Loader;
 
 /// An invalid selector.
@@ -39,7 +39,7 @@ pub enum Verdict {
     /// Selected, whatever the class file contains.
     Yes,
     /// The class file decides; call [`Selection::matches_class`].
-    AskClass,
+    NeedsClass,
 }
 
 /// The names in a class file that selectors match: internal names in modified UTF-8.
@@ -133,13 +133,13 @@ impl Selection {
 
     /// Returns whether any selector needs a class's location.
     #[must_use]
-    pub fn asks_location(&self) -> bool {
+    pub fn needs_location(&self) -> bool {
         !(self.include.locations.is_empty() && self.exclude.locations.is_empty())
     }
 
     /// Checks whether the selectors on locations accept a class. Allocates nothing.
     #[must_use]
-    pub fn matches_location(&self, location: CodeLocation<'_>) -> bool {
+    pub fn matches_location(&self, location: CodeSource<'_>) -> bool {
         let covered = |globs: &[LocationGlob], paths: [&str; 2]| {
             globs
                 .iter()
@@ -148,7 +148,7 @@ impl Selection {
         let included = &self.include.locations;
         let any = self.any_location || included.is_empty();
         match location.paths() {
-            None if location == CodeLocation::Unread => true,
+            None if location == CodeSource::Unread => true,
             None => any,
             Some(paths) => {
                 (any || covered(included, paths)) && !covered(&self.exclude.locations, paths)
@@ -158,11 +158,11 @@ impl Selection {
 
     /// Returns whether any selector needs the name of a class's source file.
     #[must_use]
-    pub fn asks_source(&self) -> bool {
+    pub fn needs_source(&self) -> bool {
         !(self.include.sources.is_empty() && self.exclude.sources.is_empty())
     }
 
-    /// Checks whether a class with this source file may be selected, after [`Verdict::AskClass`];
+    /// Checks whether a class with this source file may be selected, after [`Verdict::NeedsClass`];
     /// the class file decides.
     #[must_use]
     pub fn may_match_source(&self, name: &[u8], source: &[u8]) -> bool {
@@ -188,13 +188,13 @@ impl Selection {
         let included = self.include.any_class() || any(&self.include.names, name);
         match (included, self.exclude.asks_class()) {
             (true, false) => Verdict::Yes,
-            (true, true) => Verdict::AskClass,
-            (false, _) if self.include.asks_class() => Verdict::AskClass,
+            (true, true) => Verdict::NeedsClass,
+            (false, _) if self.include.asks_class() => Verdict::NeedsClass,
             (false, _) => Verdict::No,
         }
     }
 
-    /// Decides with the class file, after [`Verdict::AskClass`].
+    /// Decides with the class file, after [`Verdict::NeedsClass`].
     #[must_use]
     pub fn matches_class(&self, name: &[u8], class: &dyn SelectableClass) -> bool {
         let included = self.include.any_class()
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exclusion_wins_wherever_it_stands() {
+    fn exclusion_wins_at_any_position() {
         assert_eq!(
             name_verdict(&["!com.acme.gen.**", "com.acme.**"], "com/acme/gen/A"),
             Verdict::No
@@ -310,7 +310,7 @@ mod tests {
             Selection::parse(&["@com.acme.Marked", "<:**.Base", "!<:com.acme.Secret"]).unwrap();
         assert_eq!(
             selection.matches_name(b"x/A", &Loader::App),
-            Verdict::AskClass
+            Verdict::NeedsClass
         );
         assert!(selection.matches_class(b"x/A", &Facts(&["com/acme/Marked"], &[])));
         assert!(selection.matches_class(b"x/A", &Facts(&[], &["q/Base"])));
@@ -323,9 +323,9 @@ mod tests {
     #[test]
     fn source_files_need_the_class() {
         let selection = Selection::parse(&["source:Orders.java", "!source:*.kt"]).unwrap();
-        assert!(selection.asks_source());
+        assert!(selection.needs_source());
         let verdict = selection.matches_name(b"x/Refund", &Loader::App);
-        assert_eq!(verdict, Verdict::AskClass);
+        assert_eq!(verdict, Verdict::NeedsClass);
         for (file, expected) in [("Orders.java", true), ("Others.java", false)] {
             assert_eq!(selection.matches_class(b"x/Refund", &From(file)), expected);
             assert_eq!(
@@ -361,27 +361,31 @@ mod tests {
             let selection = Selection::parse(selectors).unwrap();
             selection.matches_location(location)
         };
-        let classes = CodeLocation::At("/w/core/target/classes");
-        let tests = CodeLocation::At("/w/core/target/test-classes");
+        let classes = CodeSource::At("/w/core/target/classes");
+        let tests = CodeSource::At("/w/core/target/test-classes");
         let only = ["location:target/classes", "a.**"];
-        assert!(at(&only, classes) && !at(&only, tests) && !at(&only, CodeLocation::None));
-        assert!(at(&only, CodeLocation::Unread));
-        let linked = CodeLocation::Linked {
+        assert!(at(&only, classes) && !at(&only, tests) && !at(&only, CodeSource::None));
+        assert!(at(&only, CodeSource::Unread));
+        let linked = CodeSource::Linked {
             through: "/w/link",
             to: "/w/core/target/classes",
         };
         assert!(at(&only, linked) && at(&["location:/w/link"], linked));
         assert!(!at(&["!location:/w/link"], linked) && !at(&["!location:core"], linked));
         let but = ["!location:test-classes"];
-        assert!(at(&but, classes) && !at(&but, tests) && at(&but, CodeLocation::None));
+        assert!(at(&but, classes) && !at(&but, tests) && at(&but, CodeSource::None));
         let any = ["location:any", "!location:test-classes"];
-        assert!(at(&any, CodeLocation::None) && at(&any, classes) && !at(&any, tests));
-        assert!(Selection::parse(&only).unwrap().asks_location());
-        assert!(!Selection::parse(&["location:any"]).unwrap().asks_location());
+        assert!(at(&any, CodeSource::None) && at(&any, classes) && !at(&any, tests));
+        assert!(Selection::parse(&only).unwrap().needs_location());
+        assert!(
+            !Selection::parse(&["location:any"])
+                .unwrap()
+                .needs_location()
+        );
     }
 
     #[test]
-    fn nonsense_is_refused_with_its_reason() {
+    fn invalid_filters_are_rejected_with_their_reason() {
         for bad in [
             "",
             "!",

@@ -167,7 +167,7 @@ pub(crate) fn row_of(rows: &Rows, probe: u32) -> Option<TableRow> {
 fn obstacle(transformed: &TransformedClass, method: MethodIndex) -> Option<&'static str> {
     let class = transformed.class();
     if is_of_spans(class, method) {
-        return Some("the code that records calls calls it itself");
+        return Some("the code that records calls uses it");
     }
     let is_of_jvm = matches!(transformed.loader(), Loader::Boot | Loader::Platform);
     let switches = |method: Method<'_, '_>| {
@@ -175,9 +175,8 @@ fn obstacle(transformed: &TransformedClass, method: MethodIndex) -> Option<&'sta
             .annotations()
             .any(|annotation| OF_SWITCHES.iter().any(|one| annotation == *one))
     };
-    (is_of_jvm && class.method(method).is_some_and(switches)).then_some(
-        "it changes which thread runs, so a call would end on another thread than it began on",
-    )
+    (is_of_jvm && class.method(method).is_some_and(switches))
+        .then_some("it switches the thread, so a call would end on another thread than it began on")
 }
 
 /// Checks whether the code of a span calls this method.

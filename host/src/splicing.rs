@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use rewriter::{Action, ClassFile, Edit, EditPlan, MethodIndex, ProbeStorage, SkipReason};
 
 use crate::placement::{MergedPlan, ProbeArray};
+use crate::plugin_failure::PluginFailure;
 use crate::requests::{PlannedClass, PluginRequest};
 use crate::stack::ScratchBuffers;
 use crate::storage::{HIT_METHOD, Storage};
 use crate::structural_edits::with_prefixed_natives;
-use crate::trouble::Trouble;
 use crate::{natives, placement};
 
 /// The result of the edits of one class, by methods of the class that the plugins saw.
@@ -69,26 +69,23 @@ fn replaced(
     bytes: &[u8],
     (by, replacement): (&str, &[u8]),
     checks: bool,
-) -> Result<Vec<u8>, Trouble> {
-    let trouble = |error: &dyn std::fmt::Display| Trouble {
-        plugin: by.to_owned(),
-        ..Trouble::of_class(
-            "H0317",
-            format!("its class file cannot take the place of the class: {error}"),
-        )
+) -> Result<Vec<u8>, PluginFailure> {
+    let failure = |error: &dyn std::fmt::Display| {
+        let cause = format!("its class file cannot replace the class: {error}");
+        PluginFailure::new("H0317", cause).by(by)
     };
     let original = planned.class.class();
     if checks {
         // Plans from the cache were checked by another process.
-        rewriter::check_replacement(original, replacement).map_err(|error| trouble(&error))?;
+        rewriter::check_replacement(original, replacement).map_err(|error| failure(&error))?;
     }
     if original.bytes() == bytes {
         return Ok(replacement.to_vec());
     }
     let replaced = with_prefixed_natives(replacement, bytes).into_owned();
     let both = ClassFile::read(bytes).and_then(|there| Ok((there, ClassFile::read(&replaced)?)));
-    let (there, class) = both.map_err(|error| trouble(&error))?;
-    rewriter::check_shape(&there, &class).map_err(|error| trouble(&error))?;
+    let (there, class) = both.map_err(|error| failure(&error))?;
+    rewriter::check_shape(&there, &class).map_err(|error| failure(&error))?;
     Ok(replaced)
 }
 
@@ -100,7 +97,7 @@ pub(crate) fn apply(
     mut storage: Storage<'_>,
     buffers: &mut ScratchBuffers,
     out: &mut Vec<u8>,
-) -> Result<Spliced, Trouble> {
+) -> Result<Spliced, PluginFailure> {
     if planned.is_empty() {
         out.clear();
         return Ok(Spliced::default());
@@ -112,14 +109,11 @@ pub(crate) fn apply(
     for asked in std::mem::take(&mut planned.requests) {
         planned.requests.push(asked);
         let goes_on = apply_fitting(planned, bytes, storage.again(), buffers, out);
-        if let Err(trouble) = goes_on
+        if let Err(failure) = goes_on
             && let Some(asked) = planned.requests.pop()
         {
             asked.plugin.note_refused();
-            planned.failed.push(Trouble {
-                plugin: asked.plugin.name.clone(),
-                ..trouble
-            });
+            planned.failed.push(failure.by(&asked.plugin.name));
         }
     }
     apply_fitting(planned, bytes, storage, buffers, out)
@@ -133,7 +127,7 @@ fn apply_fitting(
     mut storage: Storage<'_>,
     buffers: &mut ScratchBuffers,
     out: &mut Vec<u8>,
-) -> Result<Spliced, Trouble> {
+) -> Result<Spliced, PluginFailure> {
     let mut dropped = Vec::new();
     loop {
         let mut spliced = apply_all(planned, bytes, storage.again(), buffers, out)?;
@@ -178,7 +172,7 @@ fn apply_all(
     storage: Storage<'_>,
     buffers: &mut ScratchBuffers,
     out: &mut Vec<u8>,
-) -> Result<Spliced, Trouble> {
+) -> Result<Spliced, PluginFailure> {
     let spliced = splice_all(planned, bytes, storage, buffers, out)?;
     if !out.is_empty() {
         planned.expect_helpers_have_what_is_used(out)?;
@@ -192,7 +186,7 @@ fn splice_all(
     storage: Storage<'_>,
     buffers: &mut ScratchBuffers,
     out: &mut Vec<u8>,
-) -> Result<Spliced, Trouble> {
+) -> Result<Spliced, PluginFailure> {
     out.clear();
     let replacement = planned.replacement()?;
     let base = match replacement {
@@ -228,16 +222,13 @@ fn splice_all(
         }
         return Ok(spliced);
     }
-    let handed_over = ClassFile::read(bytes).map_err(|error| Trouble::unreadable(&error))?;
+    let handed_over = ClassFile::read(bytes).map_err(|error| PluginFailure::unreadable(&error))?;
     let (mut plan, refused) = rewriter::transfer(&plan, original.class(), &handed_over);
     let skipped: Vec<_> = refused
         .into_iter()
         .map(|(method, reason)| match replacement {
             None => (method, reason.to_string()),
-            Some((by, _)) => (
-                method,
-                format!("plugin `{by}` gave it other code: {reason}"),
-            ),
+            Some((by, _)) => (method, format!("plugin `{by}` replaced its code: {reason}")),
         })
         .collect();
     let partly = natives(&mut plan, &handed_over);
@@ -272,7 +263,7 @@ fn splice(
     storage: &ProbeStorage<'_>,
     buffers: &mut ScratchBuffers,
     out: &mut Vec<u8>,
-) -> Result<Spliced, Trouble> {
+) -> Result<Spliced, PluginFailure> {
     let spliced = splice_with(class, plan, storage, buffers, out)?;
     match *storage {
         ProbeStorage::SharedArray { owner, field }
@@ -301,16 +292,16 @@ fn splice_with(
     storage: &ProbeStorage<'_>,
     buffers: &mut ScratchBuffers,
     out: &mut Vec<u8>,
-) -> Result<Spliced, Trouble> {
+) -> Result<Spliced, PluginFailure> {
     let scratch = &mut buffers.scratch;
     let report = rewriter::splice(class, plan, storage, scratch, out)
-        .map_err(|error| Trouble::of_class("H0302", error.to_string()))?;
+        .map_err(|error| PluginFailure::new("H0302", error.to_string()))?;
     let mut check_time = Duration::ZERO;
     if buffers.self_check {
         let begun = Instant::now();
         rewriter::check_splice(class, plan, storage, out, &mut buffers.check_scratch).map_err(
             |error| {
-                Trouble::of_class(
+                PluginFailure::new(
                     "H0303",
                     format!("the result did not pass the self-check: {error}"),
                 )
@@ -319,7 +310,7 @@ fn splice_with(
         check_time = begun.elapsed();
     }
     if let Some(refusal) = report.refused {
-        return Err(Trouble::of_class("H0308", refusal.to_string()));
+        return Err(PluginFailure::new("H0308", refusal.to_string()));
     }
     let is_oversized = |reason: &SkipReason| {
         use SkipReason::{FramesTooLarge, MethodTooLarge, OutOfReach};

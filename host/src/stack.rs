@@ -8,7 +8,7 @@ use std::sync::{Mutex, Once, PoisonError};
 use corosensei::stack::DefaultStack;
 use rewriter::{CheckScratch, Scratch};
 
-use crate::lent::LentMemory;
+use crate::reusable_buffers::ReusableBuffers;
 
 /// Size of a stack in bytes; a guard page is below it.
 const STACK: usize = 1 << 20;
@@ -30,7 +30,7 @@ pub struct ScratchBuffers {
     /// `true` if the result is checked.
     pub self_check: bool,
     /// Memory reused from earlier classes.
-    pub(crate) memory: LentMemory,
+    pub(crate) memory: ReusableBuffers,
 }
 
 /// Idle worker stacks.
@@ -96,7 +96,7 @@ impl WorkerStack {
                 scratch,
                 check_scratch: CheckScratch::default(),
                 self_check,
-                memory: LentMemory::default(),
+                memory: ReusableBuffers::default(),
             },
         })
     }
@@ -133,7 +133,7 @@ fn said(payload: &(dyn Any + Send)) -> String {
 fn payload_text(payload: &(dyn Any + Send)) -> &str {
     let text = payload.downcast_ref::<&str>().copied();
     text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("(a value that is no text)")
+        .unwrap_or("(a value that is not a text)")
 }
 
 #[cfg(test)]

@@ -86,7 +86,7 @@ impl Suspending {
 /// Adds the call of the helper to the plan of the class that resumes continuations, once for all
 /// plugins.
 pub(crate) fn follow(plan: &mut EditPlan, class: &ClassFile<'_>) -> Result<(), String> {
-    let snippet = told().map_err(|error| error.to_string())?;
+    let snippet = resumed_call().map_err(|error| error.to_string())?;
     for method in class
         .methods()
         .filter(|method| method.name() == RESUME_WITH)
@@ -102,12 +102,12 @@ pub(crate) fn follow(plan: &mut EditPlan, class: &ClassFile<'_>) -> Result<(), S
                 && member.is_some_and(|member| {
                     member.name == INVOKE_SUSPEND.0 && member.descriptor == INVOKE_SUSPEND.1
                 });
-            let is_told = plan.edits().iter().any(|edit| {
+            let has_call = plan.edits().iter().any(|edit| {
                 edit.point.method == method.index()
                     && edit.point.location == Location::At(found.bci)
                     && matches!(edit.action, Action::Change(_))
             });
-            if resumes && !is_told {
+            if resumes && !has_call {
                 let change = Change::Around(snippet.clone());
                 let added = plan.change(method.index(), found.bci, change);
                 added.map_err(|error| error.to_string())?;
@@ -117,7 +117,7 @@ pub(crate) fn follow(plan: &mut EditPlan, class: &ClassFile<'_>) -> Result<(), S
     Ok(())
 }
 
-fn told() -> Result<Snippet, SnippetError> {
+fn resumed_call() -> Result<Snippet, SnippetError> {
     let mut code = Snippet::new();
     code.load_operand(0)?; // continuation
     code.load_operand(1)?; // continuation, result

@@ -135,7 +135,7 @@ struct Load {
 }
 
 /// The surroundings of an event.
-struct Place<'c, 'a> {
+struct EventContext<'c, 'a> {
     class: &'c ClassFile<'a>,
     method: Method<'c, 'a>,
     code: Code<'c, 'a>,
@@ -160,7 +160,7 @@ impl Site {
         program: &Arc<Program>,
     ) -> Result<Self, String> {
         let EventRequest { point, values } = request;
-        let place = Place::of(class, *point)?;
+        let place = EventContext::of(class, *point)?;
         let program = place.program(program)?;
         let (mut variables, mut lacks) = (Vec::new(), None);
         for name in program.variables() {
@@ -291,7 +291,7 @@ impl Load {
     }
 }
 
-impl<'c, 'a> Place<'c, 'a> {
+impl<'c, 'a> EventContext<'c, 'a> {
     fn of(class: &'c ClassFile<'a>, point: InsertionPoint) -> Result<Self, String> {
         let method = class
             .method(point.method)
@@ -358,7 +358,7 @@ impl<'c, 'a> Place<'c, 'a> {
             return match fields.iter().any(|field| field.is_of(owner)) {
                 true => Ok(Arc::clone(program)),
                 false => Err(format!(
-                    "whether it writes a field that is meant cannot be known: {owner}.{name}"
+                    "it may write a watched field, which cannot be checked here: {owner}.{name}"
                 )),
             };
         }
@@ -397,7 +397,7 @@ impl<'c, 'a> Place<'c, 'a> {
             true => Ok(Some(load)),
             false if name == "this" || index.is_some() => Ok(None),
             false => Err(format!(
-                "local variable `{name}` is not set on every way that leads here"
+                "local variable `{name}` is not set on every path to this place"
             )),
         }
     }
@@ -435,11 +435,11 @@ impl<'c, 'a> Place<'c, 'a> {
         let has_names = self.code.local_variables().next().is_some();
         Err(match names.as_slice() {
             [] if !has_names => format!(
-                "the class file names no local variable, so not `{name}`; compile with -g, or ask for arg[0]"
+                "the class file has no names of local variables, so `{name}` is unknown; compile with -g, or use arg[0]"
             ),
-            [] => format!("no local variable is in scope here, so not `{name}`"),
+            [] => format!("no local variable is in scope here, so `{name}` is unknown"),
             names => format!(
-                "no local variable `{name}` is in scope here, before the line; those that are: {}",
+                "no local variable `{name}` is in scope here, before the line; in scope are: {}",
                 names.join(", ")
             ),
         })

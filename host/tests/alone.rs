@@ -8,7 +8,7 @@ mod helper_loaders;
 use compiler::compiler;
 use helper_loaders::Answering;
 use host::config::{LogLevel, PluginConfig};
-use host::{ClassRequest, CodeLocation, Config, Loader, Outcome, Pipeline, Summary};
+use host::{ClassRequest, CodeSource, Config, Loader, Outcome, Pipeline, Summary};
 use probes::ProbeTable;
 
 const NATIVES: &[u8] = include_bytes!("fixtures/Natives.class");
@@ -56,7 +56,7 @@ fn transform_and_sum_up(
     let class = ClassRequest {
         name: b"Natives",
         loader: &Loader::App,
-        location: CodeLocation::Unread,
+        location: CodeSource::Unread,
         bytes: NATIVES,
         original: None,
         retransforming: false,
@@ -111,7 +111,7 @@ fn a_plugin_that_fails_leaves_the_class_to_the_others() {
 }
 
 #[test]
-fn every_plugin_that_fails_is_told() {
+fn every_failing_plugin_is_reported() {
     let all = vec![asking("one", "forged-site"), asking("two", "no-method")];
     let (outcome, out, by) = transform(all, &table());
     assert!(!outcome.is_changed() && out.is_empty() && by.is_empty());
@@ -120,7 +120,7 @@ fn every_plugin_that_fails_is_told() {
 
 /// Each plugin alone succeeds; together the second one is left out.
 #[test]
-fn of_two_plugins_that_want_the_same_the_first_has_it() {
+fn first_of_two_conflicting_plugins_wins() {
     let all = || {
         vec![
             asking("one", "structure"),
@@ -151,7 +151,7 @@ fn code_of(bytes: &[u8], name: &str) -> Vec<u8> {
 
 /// The plugin replaces the code of `both`; edits of others in that method no longer fit.
 #[test]
-fn edits_of_others_are_made_in_the_methods_that_a_new_class_file_has_as_they_were() {
+fn edits_of_others_apply_to_unchanged_methods_of_a_replacement() {
     let (alone, replaced, _) = transform(vec![asking("one", "replace")], &table());
     assert_eq!(alone, Outcome::Changed);
     assert_eq!(
@@ -169,7 +169,7 @@ fn edits_of_others_are_made_in_the_methods_that_a_new_class_file_has_as_they_wer
         let told: Vec<_> = told
             .map(|it| (it.method.as_str(), it.text.as_str()))
             .collect();
-        let text = "plugin `one` gave it other code: the code handed over differs at bci 0";
+        let text = "plugin `one` replaced its code: the code handed over differs at bci 0";
         assert_eq!(told, [("both()I", text)]);
     }
     let (outcome, own, _) = transform(vec![asking("one", "replace-and-hits")], &table());
@@ -178,7 +178,7 @@ fn edits_of_others_are_made_in_the_methods_that_a_new_class_file_has_as_they_wer
 }
 
 #[test]
-fn a_class_has_one_new_class_file_and_no_new_members_with_it() {
+fn class_file_is_replaced_once_and_without_new_members() {
     for other in ["replace", "structure"] {
         let all = vec![
             asking("one", "replace"),
@@ -194,7 +194,7 @@ fn a_class_has_one_new_class_file_and_no_new_members_with_it() {
 
 /// The JVM has another class file than the plugin saw.
 #[test]
-fn a_new_class_file_of_another_shape_than_the_jvm_has_is_refused() {
+fn replacement_of_another_shape_than_in_the_jvm_is_rejected() {
     let (_, with_field, _) = transform(vec![asking("one", "structure")], &table());
     let mut config = Config {
         plugins: vec![asking("one", "replace")],
@@ -205,7 +205,7 @@ fn a_new_class_file_of_another_shape_than_the_jvm_has_is_refused() {
     let loaded = |bytes, retransforming| ClassRequest {
         name: b"Natives",
         loader: &Loader::App,
-        location: CodeLocation::Unread,
+        location: CodeSource::Unread,
         bytes,
         original: Some(NATIVES),
         retransforming,
@@ -226,7 +226,7 @@ fn a_new_class_file_of_another_shape_than_the_jvm_has_is_refused() {
 
 /// Only one plugin can put code around an instruction.
 #[test]
-fn an_event_of_an_instruction_that_another_plugin_changes_is_left_out_and_told() {
+fn event_of_an_instruction_that_another_plugin_changes_is_left_out_and_reported() {
     let both = vec![asking("one", "remove"), asking("two", "events")];
     let table = table();
     let (outcome, out, by, summary) = transform_and_sum_up(both, &table);
@@ -246,7 +246,7 @@ fn an_event_of_an_instruction_that_another_plugin_changes_is_left_out_and_told()
 }
 
 #[test]
-fn a_plugin_without_room_for_its_probes_costs_no_other_plugin_its_edits() {
+fn plugin_whose_probes_do_not_fit_costs_no_other_plugin_its_edits() {
     let all = vec![asking("one", "hits"), asking("two", "structure")];
     let (outcome, _, by) = transform(all, &ProbeTable::new());
     assert_eq!(told(&outcome), [("one", "H0304")]);

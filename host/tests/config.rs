@@ -117,12 +117,12 @@ fn event_files_may_have_a_limit() {
     assert_eq!(limited.max_size, Some(1 << 30));
     assert_eq!(limited.when_full, Some(WhenFull::DropOldest));
     for (options, part) in [
-        ("when-full=stop", "`max-size` with it"),
+        ("when-full=stop", "`max-size` together with `when-full`"),
         (
             "max-size=9M,when-full=halt",
             "expected `drop-oldest` or `stop`",
         ),
-        ("max-size=9", "no less than `8M`"),
+        ("max-size=9", "at least `8M`"),
     ] {
         let error = Config::from_options(options).unwrap_err().to_string();
         assert!(error.contains("H0105") && error.contains(part), "{error}");
@@ -133,7 +133,7 @@ fn event_files_may_have_a_limit() {
 }
 
 #[test]
-fn jacocos_tools_ask_from_this_machine_unless_others_are_let_in() {
+fn jacocos_tools_connect_locally_unless_remote_access_is_permitted() {
     let address = |options: &str| {
         let config = Config::from_options(options);
         config.map(|config| config.agent.jacoco_tcp.map(|address| address.to_string()))
@@ -142,11 +142,7 @@ fn jacocos_tools_ask_from_this_machine_unless_others_are_let_in() {
     let local = Some("127.0.0.1:6300".to_owned());
     assert_eq!(address("jacoco-tcp=6300").unwrap(), local);
     let refused = address("jacoco-tcp=0.0.0.0:6300").unwrap_err().to_string();
-    for part in [
-        "H0105",
-        "without any authentication",
-        "jacoco-tcp-remote=on",
-    ] {
+    for part in ["H0105", "without authentication", "jacoco-tcp-remote=on"] {
         assert!(refused.contains(part), "{refused}");
     }
     let open = address("jacoco-tcp=0.0.0.0:6300,jacoco-tcp-remote=on").unwrap();
@@ -162,7 +158,7 @@ fn jacocos_tools_ask_from_this_machine_unless_others_are_let_in() {
 }
 
 #[test]
-fn mistakes_in_a_file_are_placed_and_explained() {
+fn errors_in_a_file_have_place_and_explanation() {
     for (text, expected) in [
         (
             "[agent]\noutptu = \"x\"\n",
@@ -176,12 +172,12 @@ fn mistakes_in_a_file_are_placed_and_explained() {
         ),
         (
             "[[plugin]]\nuse = \"coverag\"\n",
-            "error[H0105]: there is no bundled plugin `coverag`, nor is it in classhook.lock\n  expected `coverage`, `patch` or `trace`, a path that ends in .wasm, or a plugin that was added\n  help     `classhook plugin add` takes a file, a URL or a reference in a registry into the project\n  \
+            "error[H0105]: `coverag` is neither a bundled plugin nor in classhook.lock\n  expected `coverage`, `patch` or `trace`, a path that ends in .wasm, or a plugin that was added\n  help     `classhook plugin add` adds a file, a URL or a reference in a registry to the project\n  \
              at       classhook.toml:2\n  found    use = \"coverag\"",
         ),
         (
             "[[plugin]]\nuse = \"coverage\"\ngrant = [\"probe\"]\n",
-            "error[H0201]: there is no capability `probe`\n  expected `probes`, `rewrite`, `structure`, `raw`, `helpers`, `boot`, `natives`, `observe-samples`, `observe-allocations`, `observe-monitors`, `observe-exceptions`, `observe-collections`, `observe-threads`, `observe-classes`, `observe-compilations`, `observe-natives`, `observe-exhaustion`, `observe-catches`, `observe-unloads`, `observe-frees`, `observe-dumps`, `ask-threads`, `ask-cpu-times`, `ask-histogram`, `ask-properties`, `ask-stack`, `ask-monitors`, `ask-paths` or `ask-monitor-usage`\n  help     did you mean `probes`?\n  \
+            "error[H0201]: unknown capability `probe`\n  expected `probes`, `rewrite`, `structure`, `raw`, `helpers`, `boot`, `natives`, `observe-samples`, `observe-allocations`, `observe-monitors`, `observe-exceptions`, `observe-collections`, `observe-threads`, `observe-classes`, `observe-compilations`, `observe-natives`, `observe-exhaustion`, `observe-catches`, `observe-unloads`, `observe-frees`, `observe-dumps`, `ask-threads`, `ask-cpu-times`, `ask-histogram`, `ask-properties`, `ask-stack`, `ask-monitors`, `ask-paths` or `ask-monitor-usage`\n  help     did you mean `probes`?\n  \
              at       classhook.toml:3\n  found    grant = [\"probe\"]",
         ),
         (
@@ -196,7 +192,7 @@ fn mistakes_in_a_file_are_placed_and_explained() {
 }
 
 #[test]
-fn other_mistakes_have_their_code_and_line() {
+fn other_errors_have_their_code_and_line() {
     for (text, code, part) in [
         ("[agent\n", "H0103", "classhook.toml:1"),
         ("[agent]\noutput = 3\n", "H0105", "classhook.toml:2"),
@@ -210,7 +206,7 @@ fn other_mistakes_have_their_code_and_line() {
         (
             "[[plugin]]\nuse = \"coverage\"\n[[plugin]]\nuse = \"coverage\"\n",
             "H0105",
-            "two plugins are called `coverage`",
+            "two plugins have the name `coverage`",
         ),
         ("agents = 1\n", "H0104", "did you mean `agent`?"),
     ] {
@@ -225,7 +221,7 @@ fn other_mistakes_have_their_code_and_line() {
 }
 
 #[test]
-fn options_come_on_top_of_the_file() {
+fn options_override_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a,b.toml");
     std::fs::write(&path, "[agent]\noutput = \"a\"\nlog = \"off\"\n[[plugin]]\nuse = \"coverage\"\nselect = [\"a.**\"]\n").unwrap();
@@ -287,13 +283,13 @@ fn settings_are_for_the_plugins_named_beside_them() {
 }
 
 #[test]
-fn mistakes_in_options_are_explained() {
+fn errors_in_options_are_explained() {
     for (options, code, part) in [
         ("outptu=x", "H0113", "did you mean `output`?"),
         ("nonsense", "H0113", "unknown agent option `nonsense`"),
         ("output", "H0114", "has no value"),
         ("output=", "H0114", "has no value"),
-        ("output=a\\b", "H0114", "escapes nothing"),
+        ("output=a\\b", "H0114", "invalid escape"),
         ("log=loud", "H0105", "`off`, `error`, `warn`"),
         (
             "grant=everything",
@@ -301,14 +297,14 @@ fn mistakes_in_options_are_explained() {
             "`probes`, `rewrite`, `structure`, `raw`, `helpers`, `boot`, `natives`, `observe-samples`, `observe-allocations`, `observe-monitors`, `observe-exceptions`, `observe-collections`, `observe-threads`, `observe-classes`, `observe-compilations`, `observe-natives`, `observe-exhaustion`, `observe-catches`, `observe-unloads`, `observe-frees`, `observe-dumps`, `ask-threads`, `ask-cpu-times`, `ask-histogram`, `ask-properties`, `ask-stack`, `ask-monitors`, `ask-paths` or `ask-monitor-usage`",
         ),
         ("select=a***", "H0110", "more than two"),
-        ("plugin=nothing", "H0105", "no bundled plugin"),
+        ("plugin=nothing", "H0105", "neither a bundled plugin"),
         (
             "plugin=coverage,plugin=coverage",
             "H0105",
-            "two plugins are called `coverage`",
+            "two plugins have the name `coverage`",
         ),
-        ("settings=[1]", "H0105", "is no JSON object"),
-        ("settings={a}", "H0105", "is no JSON object"),
+        ("settings=[1]", "H0105", "is not a JSON object"),
+        ("settings={a}", "H0105", "is not a JSON object"),
         ("config=/no/such/file", "H0102", "/no/such/file"),
     ] {
         let error = Config::from_options(options).unwrap_err();
@@ -368,7 +364,7 @@ fn each_value_of_a_plugins_table_is_known_by_its_line() {
 }
 
 #[test]
-fn misspelled_setting_is_told_with_file_line_and_the_nearest_key() {
+fn misspelled_setting_is_reported_with_file_line_and_the_closest_key() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let component = root.join("../target/bundled/tests/requests.wasm");
     let folder = tempfile::tempdir().unwrap();
@@ -388,7 +384,7 @@ fn misspelled_setting_is_told_with_file_line_and_the_nearest_key() {
 }
 
 #[test]
-fn grants_of_a_bundled_plugin_come_besides_what_it_needs() {
+fn grants_of_a_bundled_plugin_add_to_the_needed_ones() {
     let grant = |config: &Config| config.plugins[0].grant.join(" ");
     let file = |lines: &str| load(&format!("[[plugin]]\n{lines}")).unwrap();
     assert_eq!(

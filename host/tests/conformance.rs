@@ -9,7 +9,7 @@ mod explained;
 use compiler::compiler;
 use explained::explained;
 use host::config::{LogLevel, PluginConfig};
-use host::{ClassRequest, CodeLocation, Config, Loader, Pipeline};
+use host::{ClassRequest, CodeSource, Config, Loader, Pipeline};
 use probes::ProbeTable;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ fn plans(plugin: PluginConfig, classes: &[PathBuf]) -> String {
         let request = ClassRequest {
             name: name.as_bytes(),
             loader: &Loader::App,
-            location: CodeLocation::Unread,
+            location: CodeSource::Unread,
             bytes: &std::fs::read(class).expect("a class file"),
             original: None,
             retransforming: false,
@@ -74,7 +74,7 @@ fn plans(plugin: PluginConfig, classes: &[PathBuf]) -> String {
 }
 
 #[test]
-fn plugins_of_every_release_ask_for_the_same_edits() {
+fn plugins_of_every_release_request_the_same_edits() {
     let bless = std::env::var_os("BLESS").is_some_and(|value| value == "1");
     for release in releases() {
         let files = within(&release);

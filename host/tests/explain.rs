@@ -11,7 +11,7 @@ use rewriter::print::What;
 use shapes::{SHAPES, request, table};
 
 #[test]
-fn explaining_makes_the_same_bytes_and_tells_every_edit() {
+fn explanation_has_the_same_bytes_and_every_edit() {
     let pipeline = Pipeline::new(&Config::default(), &compiler()).unwrap();
     let (mut done, mut explained) = (Vec::new(), Vec::new());
     let outcome = pipeline.transform(&request(SHAPES), &table(), &mut done);
@@ -33,7 +33,7 @@ fn explaining_makes_the_same_bytes_and_tells_every_edit() {
 }
 
 #[test]
-fn nobody_is_asked_about_a_class_that_is_never_touched() {
+fn excluded_class_reaches_no_plugin() {
     let pipeline = Pipeline::new(&Config::default(), &compiler()).unwrap();
     let request = ClassRequest {
         loader: &Loader::Boot,

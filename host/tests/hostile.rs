@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use assembly::Place::{Configure, Transform};
+use assembly::Function::{Configure, Transform};
 use assembly::{Assembly, DONE, leb, section};
 use cases::{Case, Expected};
 use compiler::compiler;
@@ -184,23 +184,23 @@ fn check(cases: &[Case], trial: Trial, least: usize) {
 }
 
 #[test]
-fn wrong_done_anywhere_is_stopped_with_its_cause() {
+fn violations_in_any_function_are_stopped_with_their_cause() {
     check(&cases::anywhere(), found_in_classes, 49);
 }
 
 #[test]
-fn wrong_results_arguments_handles_and_amounts_are_stopped_with_their_cause() {
+fn invalid_results_arguments_handles_and_amounts_are_stopped_with_their_cause() {
     check(&cases::elsewhere(), found_in_classes, 140);
 }
 
 #[test]
-fn wrong_done_by_observers_is_stopped_with_its_cause() {
+fn violations_by_observers_are_stopped_with_their_cause() {
     let cases = [observers::anywhere(), observers::elsewhere()].concat();
     check(&cases, observers::found, 110);
 }
 
 #[test]
-fn wrong_done_when_a_report_is_made_is_stopped_with_its_cause() {
+fn violations_in_reports_are_stopped_with_their_cause() {
     let cases = [reporters::anywhere(), reporters::elsewhere()].concat();
     check(&cases, reporters::found, 50);
 }
@@ -297,7 +297,7 @@ fn nested(depth: usize) -> Vec<u8> {
 }
 
 #[test]
-fn components_that_ask_for_too_much_are_refused_with_what_was_found() {
+fn components_beyond_a_limit_are_rejected_with_the_found_value() {
     let folder = Folder::new();
     let usual = Assembly::new(&[]).component();
     let host = "classhook:plugin/host@0.1.0";
@@ -397,7 +397,7 @@ fn components_that_ask_for_too_much_are_refused_with_what_was_found() {
 
 /// Cuts and changes every file of the cache; each is replaced.
 #[test]
-fn code_in_a_cache_is_believed_whole_or_not_at_all() {
+fn code_in_a_cache_is_used_only_if_intact() {
     let folder = Folder::new();
     let wasm = Assembly::new(&[(Transform, &format!("i32.const 77 drop {DONE}"))]).component();
     outcome(&folder, &wasm).unwrap();
@@ -438,7 +438,7 @@ impl Drop for Stopping<'_> {
 }
 
 #[test]
-fn file_that_is_exchanged_while_it_is_read_is_one_or_the_other() {
+fn file_replaced_during_a_read_is_one_or_the_other() {
     let folder = Folder::new();
     let good = Assembly::new(&[]).component();
     let bad = Assembly::new(&[(Configure, "unreachable")]).component();
@@ -470,7 +470,7 @@ fn file_that_is_exchanged_while_it_is_read_is_one_or_the_other() {
 
 /// The plugin allocates one page per class.
 #[test]
-fn memory_that_grows_slowly_over_many_classes_is_given_back() {
+fn memory_that_grows_slowly_over_many_classes_is_released() {
     let folder = Folder::new();
     let code = format!("i32.const 1 memory.grow drop {DONE}");
     let wasm = Assembly::new(&[(Transform, &code)]).component();
@@ -497,7 +497,7 @@ fn memory_that_grows_slowly_over_many_classes_is_given_back() {
 }
 
 #[test]
-fn settings_that_are_bombs_are_refused_or_harmless() {
+fn pathological_settings_are_rejected_or_harmless() {
     let begun = cpu_time();
     let deep =
         |open: &str, close: &str| format!("{}{}", open.repeat(100_000), close.repeat(100_000));
@@ -534,7 +534,7 @@ fn settings_that_are_bombs_are_refused_or_harmless() {
 }
 
 #[test]
-fn selectors_that_are_bombs_take_bounded_time() {
+fn pathological_selectors_take_bounded_time() {
     let folder = Folder::new();
     std::fs::write(folder.plugin(), Assembly::new(&[]).component()).unwrap();
     let stars = format!("{}b", "*a".repeat(2_000));
@@ -546,7 +546,7 @@ fn selectors_that_are_bombs_take_bounded_time() {
         pipeline.wants(
             name.as_bytes(),
             &host::Loader::App,
-            host::CodeLocation::Unread,
+            host::CodeSource::Unread,
         )
     };
     let begun = cpu_time();
@@ -577,7 +577,7 @@ fn selectors_that_are_bombs_take_bounded_time() {
 
 /// A plugin receives its configuration unchanged, whatever its length.
 #[test]
-fn configuration_that_is_long_is_the_plugins_to_take() {
+fn long_configuration_reaches_the_plugin() {
     let folder = Folder::new();
     std::fs::write(folder.plugin(), Assembly::new(&[]).component()).unwrap();
     let long = serde_json::json!({ "text": "x".repeat(8 << 20) });

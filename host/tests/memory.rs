@@ -5,7 +5,7 @@ mod compiler;
 
 use compiler::compiler;
 use host::config::{LogLevel, PluginConfig};
-use host::{ClassRequest, CodeLocation, Config, Loader, Outcome, Pipeline};
+use host::{ClassRequest, CodeSource, Config, Loader, Outcome, Pipeline};
 use probes::ProbeTable;
 
 const NATIVES: &[u8] = include_bytes!("fixtures/Natives.class");
@@ -34,7 +34,7 @@ fn transform(pipeline: &Pipeline) -> Outcome {
     let class = ClassRequest {
         name: b"Changed$Target",
         loader: &Loader::App,
-        location: CodeLocation::Unread,
+        location: CodeSource::Unread,
         bytes: NATIVES,
         original: None,
         retransforming: false,
@@ -55,7 +55,7 @@ fn resident() -> usize {
 
 /// One test, so that no other test allocates memory at the same time.
 #[test]
-fn what_is_hoarded_is_counted() {
+fn hoarded_resources_count_as_memory() {
     let begun = resident();
     for (what, cause) in [
         ("annotations", "more than 64 MiB of memory"),

@@ -11,7 +11,8 @@ use compiler::compiler;
 use host::clock::Clock;
 use host::config::{OnError, PluginConfig};
 use host::{
-    ClassRequest, CodeLocation, Config, Explained, Failure, HostError, Loader, Outcome, Pipeline,
+    ClassRequest, CodeSource, Config, Explained, HostError, Loader, Outcome, Pipeline,
+    PluginFailure,
 };
 use probes::ProbeTable;
 
@@ -72,7 +73,7 @@ fn transform(pipeline: &Pipeline, name: &str, bytes: &[u8]) -> Outcome {
     let request = ClassRequest {
         name,
         loader: &Loader::App,
-        location: CodeLocation::Unread,
+        location: CodeSource::Unread,
         bytes,
         original: None,
         retransforming: false,
@@ -83,7 +84,7 @@ fn transform(pipeline: &Pipeline, name: &str, bytes: &[u8]) -> Outcome {
     outcome
 }
 
-fn failure(deed: &str) -> Failure {
+fn failure(deed: &str) -> PluginFailure {
     let pipeline = pipeline(deed).unwrap();
     let outcome = transform(&pipeline, "Victim", &victim());
     let [failure] = outcome.failures() else {
@@ -111,7 +112,7 @@ fn each_deed_is_named_with_its_cause() {
         (
             "allocate",
             "H0313",
-            "it asked for more than 64 MiB of memory",
+            "it requested more than 64 MiB of memory",
         ),
         ("recurse", "H0314", "probably endless recursion"),
         (
@@ -150,13 +151,13 @@ fn each_deed_is_named_with_its_cause() {
 }
 
 #[test]
-fn a_tag_is_part_of_what_is_explained() {
+fn tag_is_part_of_the_explanation() {
     let table = ProbeTable::new();
     table.set_arrays(1);
     let request = ClassRequest {
         name: b"Shapes",
         loader: &Loader::App,
-        location: CodeLocation::Unread,
+        location: CodeSource::Unread,
         bytes: SHAPES,
         original: None,
         retransforming: false,
@@ -208,7 +209,7 @@ fn a_plugin_that_fails_on_most_classes_is_switched_off() {
     }
     let told = "it is switched off now: it failed on 5 of 6 classes";
     assert_eq!(fail()[0].help.as_deref(), Some(told));
-    assert!(!pipeline.wants(b"Shapes", &Loader::App, CodeLocation::Unread));
+    assert!(!pipeline.wants(b"Shapes", &Loader::App, CodeSource::Unread));
     assert_eq!(transform(&pipeline, "Shapes", SHAPES), Outcome::Unchanged);
     let summary = pipeline.summary();
     let failed = &summary.failed_plugins[0];
@@ -262,7 +263,7 @@ fn a_plugin_that_takes_too_long_for_all_classes_together_is_switched_off() {
 }
 
 #[test]
-fn long_texts_are_told_in_part() {
+fn long_texts_are_shortened() {
     let failure = failure("fail-at-length");
     assert_eq!((failure.code, failure.cause.len() < 2_200), ("H0316", true));
     assert!(
@@ -297,7 +298,7 @@ fn a_site_of_another_class_is_refused() {
 }
 
 #[test]
-fn strict_makes_any_failure_the_runs() {
+fn strict_fails_the_run_on_any_failure() {
     let folder = tempfile::tempdir().unwrap();
     let mut config = config(
         &misbehaving(),
@@ -344,7 +345,7 @@ fn failures_while_configuring_stop_the_start() {
 }
 
 #[test]
-fn an_unpinned_capability_is_refused_in_words() {
+fn missing_grant_is_rejected_with_its_reason() {
     let folder = tempfile::tempdir().unwrap();
     let mut config = config(
         &misbehaving(),
@@ -354,10 +355,10 @@ fn an_unpinned_capability_is_refused_in_words() {
     config.plugins[0].grant = vec!["boot".to_owned()];
     config.plugins[0].grant_line = Some(14);
     let expected = "\
-error[H0203]: plugin `misbehaving` asks for more than it was granted
+error[H0203]: plugin `misbehaving` needs a grant that it does not have
   imports  classhook:plugin/probes   \"sets probes in the classes you select\"
   grant    [\"boot\"]   classhook.toml:14
-  help     if you trust this plugin with that: --grant probes, or \"probes\" in `grant`";
+  help     if you trust this plugin: --grant probes, or \"probes\" in `grant`";
     assert_eq!(
         Pipeline::new(&config, &compiler()).unwrap_err().to_string(),
         expected
@@ -381,7 +382,7 @@ fn renamed(wasm: &[u8], from: &str, to: &str) -> Vec<u8> {
 }
 
 #[test]
-fn abilities_that_do_not_exist_are_named() {
+fn unknown_imports_are_named() {
     let wasm = misbehaving();
     let error = refusal(&renamed(&wasm, "plugin/probes", "plugin/patchy"));
     assert_eq!(error.code(), "H0107", "{error}");
@@ -404,7 +405,7 @@ fn abilities_that_do_not_exist_are_named() {
 }
 
 #[test]
-fn files_that_are_no_plugin_are_told_apart() {
+fn invalid_plugin_files_are_distinguished() {
     let wasm = misbehaving();
     for (bytes, code, text) in [
         (&b"\0asm\x01\0\0\0"[..], "H0106", "a core module"),

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use compiler::compiler;
 use host::config::PluginConfig;
-use host::{CodeLocation, Config, Loader, Outcome, Pipeline};
+use host::{CodeSource, Config, Loader, Outcome, Pipeline};
 use shapes::{SHAPES, request, table};
 
 /// Checks the number of allocations for a class, after others of the same kind.
@@ -31,7 +31,7 @@ fn check(pipeline: &Pipeline, expected: u64) {
 /// Allocations for the checker of its plan, its code for the plugin, and the plugin's insertion
 /// points.
 #[test]
-fn a_class_that_a_plugin_is_asked_about_costs_four_allocations() {
+fn class_that_a_plugin_sees_costs_four_allocations() {
     let mut config = Config {
         plugins: vec![PluginConfig::bundled("coverage")],
         ..Config::default()
@@ -48,7 +48,7 @@ fn a_class_that_a_plugin_is_asked_about_costs_four_allocations() {
 
 /// The plan cache finds the class by its bytes, without parsing it.
 #[test]
-fn a_class_in_which_a_plugin_is_known_to_ask_for_nothing_costs_no_allocation() {
+fn class_with_a_stored_empty_plan_costs_no_allocation() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let plugin = PluginConfig {
         grant: ["probes", "rewrite", "structure", "raw", "helpers"]
@@ -70,7 +70,7 @@ fn a_class_in_which_a_plugin_is_known_to_ask_for_nothing_costs_no_allocation() {
 }
 
 #[test]
-fn a_class_nobody_wants_costs_no_allocation() {
+fn class_that_no_plugin_selects_costs_no_allocation() {
     let select = [
         "com.acme.**",
         "!**.gen.*Stub?",
@@ -90,10 +90,10 @@ fn a_class_nobody_wants_costs_no_allocation() {
     let mut wanted = [false; 4];
     let cost = allocation_counter::measure(|| {
         wanted = [
-            pipeline.wants(b"com/acme/A", &loader, CodeLocation::Unread),
-            pipeline.wants(b"com/acme/gen/AStub1", &loader, CodeLocation::Unread),
-            pipeline.wants(b"com/acme/A", &Loader::App, CodeLocation::Unread),
-            pipeline.wants(b"java/lang/String", &Loader::Boot, CodeLocation::None),
+            pipeline.wants(b"com/acme/A", &loader, CodeSource::Unread),
+            pipeline.wants(b"com/acme/gen/AStub1", &loader, CodeSource::Unread),
+            pipeline.wants(b"com/acme/A", &Loader::App, CodeSource::Unread),
+            pipeline.wants(b"java/lang/String", &Loader::Boot, CodeSource::None),
         ];
     });
     assert_eq!(cost.count_total, 0);

@@ -1,4 +1,4 @@
-//! Observing plugins: their subscriptions, and the isolation of their failures.
+//! ObserverConfig plugins: their subscriptions, and the isolation of their failures.
 
 #[path = "support/compiler.rs"]
 mod compiler;
@@ -15,7 +15,7 @@ use compiler::compiler;
 use host::config::{LogLevel, PluginConfig};
 use host::{Config, HostError, Observer, Pipeline};
 use monitor_event::entered;
-use observations::Group;
+use observations::EventKind;
 use observations::batch::{Names, WORDS};
 use observations::request::Request;
 use pace::is_within;
@@ -47,7 +47,7 @@ fn grants() -> Vec<&'static str> {
 
 fn observer(config: Value) -> Observer {
     let pipeline = pipeline(config, &grants()).expect("run `cargo xtask plugins` first");
-    Observer::all(&pipeline).pop().expect("it observes")
+    pipeline.observers().pop().expect("it observes")
 }
 
 fn events(names: &mut Names, count: usize) -> Vec<u64> {
@@ -58,19 +58,19 @@ fn events(names: &mut Names, count: usize) -> Vec<u64> {
 fn subscriptions_are_known_when_the_plugin_is_loaded() {
     let config = json!({"kinds": ["monitors", "threads"], "classes": ["a.**"], "at_least_ms": 2, "frames": 3});
     let observer = observer(config);
-    let [monitors, threads] = observer.wishes() else {
-        panic!("{:?}", observer.wishes());
+    let [monitors, threads] = observer.subscriptions() else {
+        panic!("{:?}", observer.subscriptions());
     };
     assert_eq!(
-        (monitors.group, monitors.at_least, monitors.frames),
-        (Group::Monitors, 2_000_000, 3)
+        (monitors.kind, monitors.at_least, monitors.frames),
+        (EventKind::Monitors, 2_000_000, 3)
     );
     assert!(monitors.takes_class("a.b.C") && !monitors.takes_class("b.C"));
-    assert_eq!(threads.group, Group::Threads);
+    assert_eq!(threads.kind, EventKind::Threads);
 }
 
 #[test]
-fn what_is_wrong_is_told_when_the_plugin_is_loaded() {
+fn errors_are_reported_when_the_plugin_is_loaded() {
     for (config, code, text) in [
         (
             json!({"kinds": ["monitors", "monitors"]}),
@@ -137,41 +137,41 @@ fn observer_that_fails_loses_its_batch_and_is_retired_with_the_cause() {
     ] {
         let config = json!({"kinds": ["monitors"], "deed": deed});
         let pipeline = pipeline(config, &grants()).expect("loaded");
-        let mut observer = Observer::all(&pipeline).pop().expect("it observes");
+        let mut observer = pipeline.observers().pop().expect("it observes");
         let mut names = Names::default();
         let words = events(&mut names, 1);
         for number in 1..=3 {
             let (time, outcome) = observer.on_events(&mut names, &words, 0);
             let failed = outcome.expect_err(deed);
             assert!(
-                failed.fault.cause.contains(cause),
+                failed.failure.cause.contains(cause),
                 "{deed}: {}",
-                failed.fault.cause
+                failed.failure.cause
             );
             assert_eq!(failed.retired, number == 3, "{deed}");
             assert!(is_within(time, Duration::from_secs(1)), "{deed}: {time:?}");
             assert_eq!(names.find_text(1), Some("main"), "given back, {deed}");
         }
-        assert!(Observer::all(&pipeline).is_empty(), "{deed}");
+        assert!(pipeline.observers().is_empty(), "{deed}");
     }
 }
 
 #[test]
-fn observer_that_asks_a_thousand_times_is_heard_once() {
+fn observer_that_repeats_a_request_is_answered_once() {
     let mut names = Names::default();
     let words = events(&mut names, 1);
     let mut asking = observer(json!({"kinds": ["monitors"], "deed": "ask"}));
-    assert!(asking.may_ask());
+    assert!(asking.makes_requests());
     for _ in 0..2 {
         asking.on_events(&mut names, &words, 0).1.expect("taken");
-        let (asked, refused) = asking.asked();
+        let (asked, refused) = asking.take_requests();
         assert_eq!(asked, [Request::CpuTimes]);
         assert_eq!(refused, 999);
     }
 }
 
 #[test]
-fn flood_of_messages_has_an_end_and_numbers_that_are_held_lead_nowhere() {
+fn messages_are_limited_and_old_numbers_find_nothing() {
     let mut names = Names::default();
     let words = events(&mut names, 1);
     let mut flooding = observer(json!({"kinds": ["monitors"], "deed": "flood"}));
@@ -184,6 +184,6 @@ fn flood_of_messages_has_an_end_and_numbers_that_are_held_lead_nowhere() {
     names.renew();
     let words = events(&mut names, 1);
     let (_, outcome) = holding.on_events(&mut names, &words, 0);
-    let cause = outcome.expect_err("it says so").fault.cause;
+    let cause = outcome.expect_err("it says so").failure.cause;
     assert!(cause.contains("leads nowhere"), "{cause}");
 }

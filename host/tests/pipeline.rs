@@ -10,7 +10,7 @@ mod shapes;
 use compiler::compiler;
 use helper_loaders::Answering;
 use host::config::PluginConfig;
-use host::{ClassRequest, CodeLocation, Config, Loader, Outcome, Pipeline};
+use host::{ClassRequest, CodeSource, Config, Loader, Outcome, Pipeline};
 use probes::{HitCode, ProbeTable};
 use shapes::{SHAPES, request, table};
 
@@ -19,7 +19,7 @@ fn the_bundled_plugin_sets_jacocos_probes() {
     let pipeline = Pipeline::new(&Config::default(), &compiler()).unwrap();
     let table = table();
     let mut out = Vec::new();
-    assert!(pipeline.wants(b"Shapes", &Loader::App, CodeLocation::Unread));
+    assert!(pipeline.wants(b"Shapes", &Loader::App, CodeSource::Unread));
     assert_eq!(
         pipeline.transform(&request(SHAPES), &table, &mut out),
         Outcome::Changed
@@ -191,7 +191,7 @@ fn a_version_newer_than_any_known_is_no_reason_to_skip() {
 }
 
 #[test]
-fn bytes_that_are_no_class_are_a_failure_of_nobody() {
+fn invalid_class_file_is_a_failure_of_no_plugin() {
     let pipeline = coverage();
     let mut out = Vec::new();
     for bytes in [&b""[..], b"\xca\xfe\xba\xbe", &SHAPES[..SHAPES.len() - 1]] {
@@ -216,7 +216,7 @@ fn bytes_that_are_no_class_are_a_failure_of_nobody() {
 }
 
 #[test]
-fn no_room_for_probes_leaves_the_class_unchanged() {
+fn full_probe_table_leaves_the_class_unchanged() {
     let pipeline = coverage();
     let mut out = Vec::new();
     let outcome = pipeline.transform(&request(SHAPES), &ProbeTable::new(), &mut out);
@@ -234,35 +234,31 @@ fn without_selectors_the_application_is_selected_as_jacoco_does() {
     let pipeline = coverage();
     let wants =
         |name: &str, loader: &Loader, location| pipeline.wants(name.as_bytes(), loader, location);
-    assert!(wants("com/acme/A", &Loader::App, CodeLocation::Unread));
+    assert!(wants("com/acme/A", &Loader::App, CodeSource::Unread));
     assert!(wants(
         "com/acme/A",
         &Loader::Other("x/Loader".into()),
-        CodeLocation::Unread
+        CodeSource::Unread
     ));
     assert!(
-        !wants("com/acme/A", &Loader::App, CodeLocation::None),
+        !wants("com/acme/A", &Loader::App, CodeSource::None),
         "no source location"
     );
-    assert!(!wants(
-        "java/lang/String",
-        &Loader::Boot,
-        CodeLocation::None
-    ));
+    assert!(!wants("java/lang/String", &Loader::Boot, CodeSource::None));
     assert!(!wants(
         "java/sql/Driver",
         &Loader::Platform,
-        CodeLocation::Unread
+        CodeSource::Unread
     ));
     assert!(!wants(
         "java/lang/$Classhook3",
         &Loader::App,
-        CodeLocation::Unread
+        CodeSource::Unread
     ));
     assert!(!wants(
         "jdk/internal/reflect/GeneratedMethodAccessor7",
         &Loader::App,
-        CodeLocation::Unread
+        CodeSource::Unread
     ));
 }
 
@@ -273,21 +269,21 @@ fn selectors_and_grants_decide() {
         &["probes"],
     );
     assert!(
-        narrow.wants(b"com/acme/A", &Loader::App, CodeLocation::None),
+        narrow.wants(b"com/acme/A", &Loader::App, CodeSource::None),
         "location:any"
     );
-    assert!(!narrow.wants(b"com/acme/gen/A", &Loader::App, CodeLocation::Unread));
+    assert!(!narrow.wants(b"com/acme/gen/A", &Loader::App, CodeSource::Unread));
     assert!(
-        !narrow.wants(b"com/acme/A", &Loader::Boot, CodeLocation::Unread),
+        !narrow.wants(b"com/acme/A", &Loader::Boot, CodeSource::Unread),
         "boot is not granted"
     );
     let boot = selecting(&["loader:boot"], &["probes", "boot"]);
-    assert!(boot.wants(b"java/util/List", &Loader::Boot, CodeLocation::None));
-    assert!(!boot.wants(b"com/acme/A", &Loader::App, CodeLocation::Unread));
+    assert!(boot.wants(b"java/util/List", &Loader::Boot, CodeSource::None));
+    assert!(!boot.wants(b"com/acme/A", &Loader::App, CodeSource::Unread));
     assert!(!boot.wants(
         b"java/lang/Module$ReflectionData",
         &Loader::Boot,
-        CodeLocation::None
+        CodeSource::None
     ));
     let by_supertype = selecting(&["<:java.lang.Object"], &["probes"]);
     let mut out = Vec::new();
@@ -297,7 +293,7 @@ fn selectors_and_grants_decide() {
     );
     let by_annotation = selecting(&["@java.lang.Deprecated"], &["probes"]);
     assert!(
-        by_annotation.wants(b"Shapes", &Loader::App, CodeLocation::Unread),
+        by_annotation.wants(b"Shapes", &Loader::App, CodeSource::Unread),
         "the class file must be asked"
     );
     assert_eq!(
@@ -384,7 +380,7 @@ fn many_threads_get_the_same_result() {
 }
 
 #[test]
-fn class_with_an_array_of_its_own_has_the_same_probes_and_is_known_again() {
+fn class_with_its_own_array_has_the_same_probes_and_is_recognized() {
     let (pipeline, table) = (coverage(), table());
     let (mut shared, mut own, mut probes) = (Vec::new(), Vec::new(), Vec::new());
     pipeline.transform(&request(SHAPES), &table, &mut shared);

@@ -177,7 +177,7 @@ fn plans_of_real_plugins_are_stored_as_they_were_made() {
 }
 
 #[test]
-fn class_is_asked_about_once_in_a_run_and_never_in_later_ones() {
+fn class_is_transformed_once_in_a_run_and_never_in_later_ones() {
     let folder = Folder::new();
     let first = folder.pipeline(&coverage());
     for _ in 0..3 {
@@ -197,7 +197,7 @@ fn class_is_asked_about_once_in_a_run_and_never_in_later_ones() {
 }
 
 #[test]
-fn class_in_which_nothing_is_asked_for_counts_as_if_it_had_been_asked() {
+fn class_with_a_stored_empty_plan_counts_as_transformed() {
     let folder = Folder::new();
     let nothing = PluginConfig {
         config: serde_json::json!({ "request": "nothing" }),
@@ -233,7 +233,7 @@ fn class_in_which_nothing_is_asked_for_counts_as_if_it_had_been_asked() {
 
 /// Changes everything that a plugin can see, and the plugin itself.
 #[test]
-fn anything_else_is_asked_anew() {
+fn plugin_is_called_again_if_anything_differs() {
     let folder = Folder::new();
     let first = folder.pipeline(&coverage());
     transform(&first, &request(SHAPES));
@@ -257,7 +257,7 @@ fn anything_else_is_asked_anew() {
         assert_eq!(found(&later), counts(0, number));
     }
     let other_location = ClassRequest {
-        location: host::CodeLocation::At("/elsewhere"),
+        location: host::CodeSource::At("/elsewhere"),
         ..request(SHAPES)
     };
     transform(&later, &other_location);
@@ -279,7 +279,7 @@ fn anything_else_is_asked_anew() {
 }
 
 #[test]
-fn plugin_that_fails_or_logs_is_asked_each_time() {
+fn plugin_that_fails_or_logs_is_called_each_time() {
     let bytes = victim();
     let victim = ClassRequest {
         name: b"Victim",
@@ -305,7 +305,7 @@ fn victim() -> Vec<u8> {
 }
 
 #[test]
-fn file_that_is_damaged_is_counted_and_made_anew() {
+fn damaged_file_is_counted_and_replaced() {
     let folder = Folder::new();
     let first = folder.pipeline(&coverage());
     let expected = transform(&first, &request(SHAPES));
@@ -329,7 +329,7 @@ fn file_that_is_damaged_is_counted_and_made_anew() {
 }
 
 #[test]
-fn what_is_no_file_of_this_user_alone_is_not_read() {
+fn files_open_to_others_are_not_read() {
     let folder = Folder::new();
     let first = folder.pipeline(&coverage());
     transform(&first, &request(SHAPES));
@@ -364,7 +364,7 @@ fn what_is_no_file_of_this_user_alone_is_not_read() {
 }
 
 #[test]
-fn many_that_write_at_once_leave_a_whole_file() {
+fn concurrent_writers_leave_a_complete_file() {
     let folder = Folder::new();
     let loaders = ["a", "b", "c", "d"].map(|name| Loader::Other(name.into()));
     std::thread::scope(|scope| {
@@ -502,7 +502,7 @@ fn start_reads_and_writes_as_much_with_a_full_cache_as_with_an_empty_one() {
 }
 
 #[test]
-fn plans_of_all_files_are_known() {
+fn plans_of_all_files_are_found() {
     let folder = Folder::new();
     let classes = fill(&folder);
     let later = folder.pipeline(&coverage());
@@ -514,7 +514,7 @@ fn plans_of_all_files_are_known() {
 /// A flipped bit costs the plans of its block, or one plan. They are counted once and computed
 /// again once.
 #[test]
-fn damaged_part_of_a_large_file_is_counted_once_and_made_anew() {
+fn damaged_part_of_a_large_file_is_counted_and_replaced_once() {
     let folder = Folder::new();
     let classes = fill(&folder);
     let files = folder.files();

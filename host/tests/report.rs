@@ -83,7 +83,7 @@ fn all_pages_reach_the_plugin_and_its_rows_come_back() {
 }
 
 #[test]
-fn what_goes_wrong_has_its_cause_and_no_table() {
+fn failed_report_has_its_cause_and_no_table() {
     for (deed, expected) in [
         ("trap", "panicked at "),
         ("recurse", "endless recursion"),
@@ -117,7 +117,7 @@ fn report_that_does_not_end_is_stopped() {
     assert_eq!(cause, "it used more than 100 ms of CPU time");
     assert_eq!(
         help.as_deref(),
-        Some("look for a loop that does not end, or for more than it can go through")
+        Some("look for an endless loop, or for too much work per class")
     );
 }
 

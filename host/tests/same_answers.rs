@@ -10,7 +10,7 @@ use classhook_testkit::{Harness, Transformed};
 use compiler::compiler;
 use explained::explained;
 use host::config::{LogLevel, PluginConfig};
-use host::{ClassRequest, CodeLocation, Config, Loader, Pipeline};
+use host::{ClassRequest, CodeSource, Config, Loader, Pipeline};
 use plan_rules::Row;
 use plugin_requests::{REQUESTS, Requests};
 use probes::ProbeTable;
@@ -62,7 +62,7 @@ fn in_production(request: &str, bytes: &[u8], retransforming: bool) -> Answer {
     let class = ClassRequest {
         name: b"Natives",
         loader: &Loader::App,
-        location: CodeLocation::Unread,
+        location: CodeSource::Unread,
         bytes,
         original: None,
         retransforming,
@@ -236,7 +236,7 @@ fn declarations_are_those_of_the_source() {
 }
 
 #[test]
-fn queries_find_what_the_source_says() {
+fn queries_find_the_instructions_of_the_source() {
     let found = [
         r#"name: "parseInt""#,
         r#"name: "count""#,

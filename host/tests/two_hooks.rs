@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use helper_loaders::{Answering, Noting};
 use host::config::{LogLevel, PluginConfig};
-use host::{ClassRequest, CodeLocation, Config, Loader, Outcome, Pipeline, PluginState};
+use host::{ClassRequest, CodeSource, Config, Loader, Outcome, Pipeline, PluginState};
 use probes::ProbeTable;
 use rewriter::ClassFile;
 
@@ -63,7 +63,7 @@ fn loaded<'a>(name: &'a [u8], bytes: &'a [u8], original: Option<&'a [u8]>) -> Cl
     ClassRequest {
         name,
         loader: &Loader::App,
-        location: CodeLocation::Unread,
+        location: CodeSource::Unread,
         bytes,
         original,
         retransforming: false,
@@ -116,7 +116,7 @@ fn members(bytes: &[u8]) -> Vec<String> {
 
 /// A loader never unloads a class, so none is defined for rejected edits.
 #[test]
-fn helper_classes_are_defined_once_the_edits_that_name_them_are_known_to_be_sound() {
+fn helper_classes_are_defined_after_the_edits_were_checked() {
     let table = table();
     for (asked, defined) in [("helpers-without-the-method", 0), ("helpers", 2)] {
         let (first, then) = (Noting::default(), Noting::default());
@@ -179,7 +179,7 @@ fn a_new_class_file_comes_with_the_second_hook_and_native_methods_stay_prefixed(
 }
 
 #[test]
-fn types_are_renamed_and_attributes_added_for_good() {
+fn types_are_renamed_and_attributes_added_permanently() {
     let table = table();
     let (kept, out) = through_both(&asking("type-name"), &table);
     for bytes in [&kept, &out] {
@@ -200,7 +200,7 @@ fn types_are_renamed_and_attributes_added_for_good() {
 }
 
 #[test]
-fn a_class_without_structural_edits_is_asked_about_once_too() {
+fn class_without_structural_edits_is_transformed_once_too() {
     let (pipeline, table) = (asking("hits"), table());
     let request = loaded(b"Natives", NATIVES, None);
     assert_eq!(pipeline.prepare(&request, &table, &Answering(Ok(()))), None);
@@ -233,7 +233,7 @@ fn a_failure_counts_once_and_is_reported_by_the_second_hook() {
 }
 
 #[test]
-fn a_plugin_switched_off_between_the_hooks_leaves_the_class_alone() {
+fn plugin_switched_off_between_the_hooks_leaves_the_class_unchanged() {
     let (pipeline, table) = (asking("hits"), table());
     let request = loaded(b"Natives", NATIVES, None);
     assert_eq!(pipeline.prepare(&request, &table, &Answering(Ok(()))), None);

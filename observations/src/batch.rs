@@ -1,6 +1,6 @@
 //! Events in the form that plugins receive: numbers that refer to names.
 
-use crate::recorder::Place;
+use crate::recorder::RawFrame;
 use crate::stacks::{Frame, Node};
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ const MANY: usize = 1 << 17;
 /// The kinds of events, numbered as in `wit/plugin.wit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u16)]
-pub enum Kind {
+pub enum EventType {
     /// A thread used CPU time.
     Sample = 1,
     /// An object was allocated.
@@ -73,7 +73,7 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
     /// The kind of the event.
-    pub kind: Kind,
+    pub kind: EventType,
     /// The id of the thread's name, or 0.
     pub thread: u32,
     /// Nanoseconds since the start of the observation.
@@ -158,7 +158,7 @@ pub struct Names {
     by_method: HashMap<Method, u32>,
     /// Frames: the id of the method in the lower half, the line in the upper half.
     places: Vec<u64>,
-    by_place: HashMap<Place, u32>,
+    by_place: HashMap<RawFrame, u32>,
     nodes: Table<Node>,
     by_node: HashMap<Node, u32>,
 }
@@ -195,7 +195,11 @@ impl Names {
 
     /// Returns the id of a stack, or 0 for an empty stack. The innermost frame comes first. Calls
     /// `resolve` once for each new frame.
-    pub fn stack(&mut self, places: &[Place], mut resolve: impl FnMut(Place) -> Frame) -> u32 {
+    pub fn stack(
+        &mut self,
+        places: &[RawFrame],
+        mut resolve: impl FnMut(RawFrame) -> Frame,
+    ) -> u32 {
         let mut caller = None;
         for place in places.iter().rev() {
             let frame = match self.by_place.get(place) {
@@ -274,7 +278,7 @@ impl Names {
 mod tests {
     use super::*;
 
-    fn frame(place: Place) -> Frame {
+    fn frame(place: RawFrame) -> Frame {
         Frame {
             class: "a/B".to_owned(),
             method: format!("m{}", place.0),
@@ -284,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_lead_to_names_and_stacks() {
+    fn numbers_resolve_to_names_and_stacks() {
         let mut names = Names::default();
         let main = names.text("main");
         assert_eq!((names.text("main"), names.text("")), (main, 0));
@@ -293,14 +297,17 @@ mod tests {
         assert_eq!(names.stack(&[(1, -2), (2, 20)], |_| panic!()), stack);
         assert_eq!(names.stack(&[], frame), 0);
         let frames = names.find_frames(stack);
-        let told = frames.iter().map(|frame| {
+        let frames_of_stack = frames.iter().map(|frame| {
             let method = names.find_method(*frame as u32).unwrap();
             (method.name.as_str(), (frame >> 32) as u32 as i32)
         });
-        assert_eq!(told.collect::<Vec<_>>(), [("m1", -2), ("m2", 20)]);
+        assert_eq!(
+            frames_of_stack.collect::<Vec<_>>(),
+            [("m1", -2), ("m2", 20)]
+        );
         assert_eq!(names.find_frames(outer).len(), 1);
         let event = Event {
-            kind: Kind::Entered,
+            kind: EventType::Entered,
             thread: main,
             nanos: 7,
             class: 9,
@@ -312,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_of_a_generation_that_has_ended_lead_nowhere() {
+    fn ids_of_an_ended_generation_are_not_found() {
         let mut names = Names::default();
         let early = (names.text("early"), names.stack(&[(1, 1)], frame));
         names.renew();

@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn circles_are_found_once_and_who_waits_for_one_is_not_of_it() {
+    fn cycles_are_found_once_without_threads_that_wait_for_one() {
         let waits: HashMap<i32, i32> = [
             (1, 2),
             (2, 3),

@@ -111,7 +111,7 @@ mod tests {
     const ALOAD_2: u8 = 44;
 
     #[test]
-    fn exception_that_no_way_reads_is_swallowed() {
+    fn exception_that_no_path_reads_is_swallowed() {
         for (code, swallowed) in [
             (&[POP, RETURN][..], true),
             (&[ASTORE_1, RETURN], true),

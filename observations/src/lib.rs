@@ -9,7 +9,7 @@
 //! | [`recorder`] | sums of the events that the JVM reports |
 //! | [`handlers`] | exception handlers that ignore their exception |
 //! | [`deadlocks`] | threads that wait for each other |
-//! | [`group`], [`wish`] | the kinds of events for plugins, and the subscription of a plugin |
+//! | [`event_kind`], [`event_subscription`] | the kinds of events for plugins, and the subscription of a plugin |
 //! | [`batch`] | events in the form that plugins receive |
 //! | [`merged`] | the sum of the recordings of several JVMs |
 //! | [`paths`] | reference paths that keep objects in the heap |
@@ -26,7 +26,8 @@
 
 pub mod batch;
 pub mod deadlocks;
-pub mod group;
+pub mod event_kind;
+pub mod event_subscription;
 pub mod handlers;
 pub mod merged;
 pub mod path_kinds;
@@ -40,10 +41,9 @@ pub mod subscription;
 pub mod system_threads;
 pub mod tables;
 pub mod thread_state;
-pub mod wish;
 
-pub use group::Group;
+pub use event_kind::EventKind;
+pub use event_subscription::EventSubscription;
 pub use recorded::Recorded;
 pub use recorder::Recorder;
 pub use subscription::Subscription;
-pub use wish::Wish;

@@ -331,10 +331,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_the_same_in_two_jvms_is_one_row() {
+    fn equal_rows_of_two_jvms_are_merged() {
         let two = [recording(&["a", "bb"], 3), recording(&["ccc", "a"], 4)];
         let all = merged(&two);
-        let told: Vec<_> = all
+        let rows: Vec<_> = all
             .contended
             .iter()
             .map(|row| {
@@ -344,7 +344,7 @@ mod tests {
                 (names[0], row.count, row.total_ns, row.longest_ns)
             })
             .collect();
-        assert_eq!(told, [("a", 2, 7, 4), ("bb", 1, 3, 3), ("ccc", 1, 4, 4)]);
+        assert_eq!(rows, [("a", 2, 7, 4), ("bb", 1, 3, 3), ("ccc", 1, 4, 4)]);
         let counts: Vec<u64> = all.exceptions.iter().map(|row| row.count).collect();
         assert_eq!(counts, [2, 1, 1]);
         let held = all.locks.iter();
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_recording_leads_nowhere() {
+    fn damaged_recording_has_no_names_behind_its_numbers() {
         let mut one = recording(&["a"], 3);
         one.threads.clear();
         one.stacks.frames.clear();

@@ -89,7 +89,7 @@ impl Run {
 }
 
 /// Paths of one kind.
-struct Group {
+struct PathGroup {
     instances: u64,
     /// The runs of the first path.
     example: Vec<Run>,
@@ -99,7 +99,7 @@ struct Group {
 
 /// The paths by kind.
 #[derive(Default)]
-pub struct PathKinds(HashMap<(Option<String>, Vec<String>, String), Group>);
+pub struct PathKinds(HashMap<(Option<String>, Vec<String>, String), PathGroup>);
 
 impl PathKinds {
     /// Adds a path from a root, if the root has a name, to an instance of class `end`.
@@ -107,7 +107,7 @@ impl PathKinds {
         let runs = fold(steps, end);
         let kinds = runs.iter().map(|run| run.kind.clone()).collect();
         let key = (root, kinds, end.to_owned());
-        let group = self.0.entry(key).or_insert_with(|| Group {
+        let group = self.0.entry(key).or_insert_with(|| PathGroup {
             instances: 0,
             ranges: runs.iter().map(|run| (run.references, 0)).collect(),
             example: runs.clone(),
@@ -122,7 +122,7 @@ impl PathKinds {
     /// Returns the number of instances and the steps of each kind, sorted by descending number.
     #[must_use]
     pub fn into_sorted(self) -> Vec<(u64, Vec<String>)> {
-        let kind = |((root, _, end), group): ((Option<String>, _, String), Group)| {
+        let kind = |((root, _, end), group): ((Option<String>, _, String), PathGroup)| {
             let runs = group.example.iter().zip(&group.ranges);
             let runs = runs.map(|(run, range)| run.shown(*range));
             let steps = root.into_iter().chain(runs).chain([end]);
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn two_objects_of_a_class_are_no_repetition() {
+    fn two_objects_of_a_class_are_not_a_run() {
         let found = kinds(&["S.other B.content O[7] B.content V".to_owned()]);
         assert_eq!(found[0].1, "S.other | B.content | O[7] | B.content | V");
     }

@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn shortest_path_is_found_and_nothing_beyond_it_is_looked_at() {
+    fn search_stops_at_the_shortest_path() {
         let heap = Heap {
             roots: &["far", "near"],
             references: &[
@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn instance_that_no_root_holds_has_no_path_and_the_search_ends() {
+    fn unreachable_instance_has_no_path_and_the_search_ends() {
         let heap = Heap {
             roots: &["a"],
             references: &[("a", "x1"), ("lost", "x2"), ("x2", "lost")],
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn instances_that_are_met_last_are_looked_at_as_often_as_the_first() {
+    fn instances_found_last_are_sampled_as_often_as_the_first() {
         let instances: Vec<String> = (0..1000).map(|n| format!("x{n}")).collect();
         let (early, late) = instances.split_at(100);
         let early = early.iter().map(|x| ("early", x.as_str()));
@@ -477,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_room_is_said() {
+    fn data_beyond_the_limits_is_counted() {
         let heap = Heap {
             roots: &["a"],
             references: &[("a", "b"), ("b", "x1"), ("b", "x2"), ("c", "x1")],

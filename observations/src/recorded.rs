@@ -286,7 +286,7 @@ pub struct Stuck {
 /// The type of a single event.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum What {
+pub enum MomentKind {
     /// A thread used CPU time; the amount is in nanoseconds.
     #[default]
     Cpu,
@@ -318,7 +318,7 @@ pub enum What {
 #[serde(from = "Row", into = "Row")]
 pub struct Moment {
     /// The type of the event.
-    pub what: What,
+    pub kind: MomentKind,
     /// The time of the event, in nanoseconds since the start of the recording.
     pub at_ns: u64,
     /// Nanoseconds or bytes, depending on the type.
@@ -332,12 +332,12 @@ pub struct Moment {
 }
 
 /// A moment as an array in the file, which is shorter than an object.
-type Row = (What, u64, u64, u32, u32, Option<u32>);
+type Row = (MomentKind, u64, u64, u32, u32, Option<u32>);
 
 impl From<Row> for Moment {
-    fn from((what, at_ns, amount, thread, class, node): Row) -> Self {
+    fn from((kind, at_ns, amount, thread, class, node): Row) -> Self {
         Self {
-            what,
+            kind,
             at_ns,
             amount,
             thread,
@@ -350,14 +350,14 @@ impl From<Row> for Moment {
 impl From<Moment> for Row {
     fn from(it: Moment) -> Self {
         let Moment {
-            what,
+            kind,
             at_ns,
             amount,
             thread,
             class,
             node,
         } = it;
-        (what, at_ns, amount, thread, class, node)
+        (kind, at_ns, amount, thread, class, node)
     }
 }
 

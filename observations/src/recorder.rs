@@ -1,8 +1,8 @@
 //! Adds up the events of a JVM: one row for each kind of event, thread, class and stack.
 
 use crate::recorded::{
-    Allocation, Collection, Cpu, Deadlock, Exception, Jvm, LockWait, Moment, OtherReferences,
-    Recorded, Reference, System, VERSION, Wait, Wall, What,
+    Allocation, Collection, Cpu, Deadlock, Exception, Jvm, LockWait, Moment, MomentKind,
+    OtherReferences, Recorded, Reference, System, VERSION, Wait, Wall,
 };
 use crate::stacks::{Frame, StackBuilder};
 use crate::subscription::Subscription;
@@ -28,7 +28,7 @@ const MOST_PLACES: usize = 1 << 20;
 type Rows<K> = HashMap<K, usize, FxBuildHasher>;
 
 /// A frame as the JVM reports it: a method and a bytecode index.
-pub type Place = (u64, i64);
+pub type RawFrame = (u64, i64);
 
 /// The owner of a monitor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -55,7 +55,7 @@ pub struct Origin {
 #[derive(Debug, Default)]
 struct LastStack {
     /// The places, outermost first.
-    places: Vec<Place>,
+    places: Vec<RawFrame>,
     /// The node of each place; fewer if the tree was full.
     nodes: Vec<u32>,
 }
@@ -63,7 +63,7 @@ struct LastStack {
 impl LastStack {
     /// Replaces the stack by `places`, innermost first, and keeps the nodes of the common outer
     /// part.
-    fn become_stack(&mut self, places: &[Place]) {
+    fn become_stack(&mut self, places: &[RawFrame]) {
         let pairs = self.places.iter().zip(places.iter().rev());
         let common = pairs.take_while(|(old, new)| old == new).count();
         self.nodes.truncate(common);
@@ -78,10 +78,10 @@ impl LastStack {
 pub struct Recorder {
     recorded: Recorded,
     stacks: StackBuilder,
-    frames: HashMap<Place, u32, FxBuildHasher>,
+    frames: HashMap<RawFrame, u32, FxBuildHasher>,
     /// Nodes by caller and place. Consulted for each frame that the thread's last stack does not
     /// have.
-    nodes: HashMap<(Option<u32>, Place), u32, FxBuildHasher>,
+    nodes: HashMap<(Option<u32>, RawFrame), u32, FxBuildHasher>,
     /// The last stacks of threads, by thread number modulo the length.
     last: Vec<LastStack>,
     threads: HashMap<String, u32>,
@@ -126,7 +126,7 @@ impl Recorder {
     }
 
     /// Returns the index of the frame at a place. Calls `resolve` once for each new place.
-    pub fn frame(&mut self, place: Place, resolve: impl FnOnce() -> Frame) -> u32 {
+    pub fn frame(&mut self, place: RawFrame, resolve: impl FnOnce() -> Frame) -> u32 {
         let (builder, stacks) = (&mut self.stacks, &mut self.recorded.stacks);
         *self
             .frames
@@ -138,8 +138,8 @@ impl Recorder {
     pub fn stack(
         &mut self,
         thread: u32,
-        places: &[Place],
-        mut resolve: impl FnMut(Place) -> Frame,
+        places: &[RawFrame],
+        mut resolve: impl FnMut(RawFrame) -> Frame,
     ) -> Option<u32> {
         let at = thread as usize % MOST_LAST;
         self.last
@@ -163,8 +163,8 @@ impl Recorder {
     fn node(
         &mut self,
         caller: Option<u32>,
-        place: Place,
-        resolve: impl FnOnce(Place) -> Frame,
+        place: RawFrame,
+        resolve: impl FnOnce(RawFrame) -> Frame,
     ) -> Option<u32> {
         if let Some(known) = self.nodes.get(&(caller, place)) {
             return Some(*known);
@@ -453,13 +453,13 @@ impl Recorder {
 
     /// Adds a single event, which the sums include too; `at_ns` counts from the start of the
     /// recording.
-    pub fn moment(&mut self, what: What, at_ns: u64, amount: u64, origin: Origin) {
+    pub fn moment(&mut self, kind: MomentKind, at_ns: u64, amount: u64, origin: Origin) {
         if !self.recorded.subscription.times {
             return;
         }
         match self.recorded.moments.len() {
             ..MOST_MOMENTS => self.recorded.moments.push(Moment {
-                what,
+                kind,
                 at_ns,
                 amount,
                 thread: origin.thread,
@@ -599,7 +599,7 @@ mod tests {
     }
 
     #[test]
-    fn sample_stands_for_as_many_bytes_as_lie_between_two() {
+    fn sample_represents_the_bytes_between_two_samples() {
         let mut recorder = recorder(524_288);
         let origin = origin(&mut recorder);
         let row = recorder.allocation(origin, 16).unwrap();
@@ -611,7 +611,7 @@ mod tests {
     }
 
     #[test]
-    fn where_every_allocation_is_sampled_each_stands_for_itself() {
+    fn with_every_allocation_sampled_each_represents_itself() {
         let mut recorder = recorder(0);
         let origin = origin(&mut recorder);
         for _ in 0..1000 {
@@ -627,8 +627,8 @@ mod tests {
     }
 
     #[test]
-    fn stacks_are_the_same_whatever_a_thread_had_before() {
-        let stacks: [&[Place]; 8] = [
+    fn stacks_do_not_depend_on_the_previous_one() {
+        let stacks: [&[RawFrame]; 8] = [
             &[(3, 1), (2, 1), (1, 1)],
             &[(3, 2), (2, 1), (1, 1)],
             &[(2, 1), (1, 1)],
@@ -638,7 +638,7 @@ mod tests {
             &[(2, 1), (1, 2)],
             &[(3, 1), (2, 1), (1, 1)],
         ];
-        let resolve = |(method, line): Place| Frame {
+        let resolve = |(method, line): RawFrame| Frame {
             method: method.to_string(),
             line: line as i32,
             ..Frame::default()
@@ -655,12 +655,12 @@ mod tests {
         for (stack, node) in stacks.iter().zip(one) {
             let path = recorded.stacks.path(node);
             let path = path.map(|frame| (frame.method.parse().unwrap(), i64::from(frame.line)));
-            assert_eq!(path.collect::<Vec<Place>>(), *stack);
+            assert_eq!(path.collect::<Vec<RawFrame>>(), *stack);
         }
     }
 
     #[test]
-    fn what_a_thread_used_unseen_is_shared_among_its_own_stacks() {
+    fn unsampled_cpu_time_of_a_thread_is_divided_among_its_stacks() {
         let mut recorder = recorder(0);
         let [main, pool, idle] = ["main", "pool", "idle"].map(|name| recorder.thread(name));
         let [long, short] = [[(1, 1)], [(2, 2)]].map(|places| {
@@ -735,7 +735,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_twice_is_one_row() {
+    fn equal_events_share_a_row() {
         let mut recorder = recorder(0);
         let origin = origin(&mut recorder);
         recorder.contended(origin, None, 5);

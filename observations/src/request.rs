@@ -102,12 +102,12 @@ impl Request {
 
 /// The unanswered requests, at most one of each kind.
 #[derive(Debug, Default)]
-pub struct Asked {
+pub struct OpenRequests {
     waiting: Vec<Request>,
     refused: u64,
 }
 
-impl Asked {
+impl OpenRequests {
     /// Adds a request.
     ///
     /// # Errors
@@ -146,8 +146,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thousand_questions_are_one_and_the_rest_is_counted() {
-        let mut asked = Asked::default();
+    fn repeated_requests_are_rejected_and_counted() {
+        let mut asked = OpenRequests::default();
         let outcomes = (0..1000).map(|_| asked.ask(Request::CpuTimes));
         assert_eq!(outcomes.filter(Result::is_ok).count(), 1);
         assert!(asked.ask(Request::Threads { frames: 9 }).is_ok());
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_make_no_sense_are_refused() {
+    fn invalid_numbers_are_rejected() {
         let histogram = |most| Request::Histogram { live: true, most };
         for (request, text) in [
             (Request::Threads { frames: 2049 }, "found 2049"),

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_tree_has_no_circle() {
+    fn damaged_tree_has_no_cycle() {
         let node = |caller| Node { caller, frame: 9 };
         let stacks = Stacks {
             nodes: vec![node(Some(1)), node(Some(0)), node(Some(7))],

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_say_what_is_expected() {
+    fn errors_have_the_expected_value() {
         for (wrong, expected) in [
             ("", "found ``"),
             ("depth:5", "something to observe"),

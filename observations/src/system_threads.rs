@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_hotspot_are_known_and_those_of_programs_are_not() {
+    fn names_of_hotspot_are_recognized_and_those_of_programs_are_not() {
         for (comm, work) in [
             ("GC Thread#0", Some(Work::Gc)),
             ("G1 Conc#0", Some(Work::Gc)),

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_and_told_by_its_begin() {
+    fn written_tables_are_read_and_recognized_by_their_start() {
         let tables = PluginTables {
             version: VERSION,
             plugin: "p".to_owned(),

@@ -82,7 +82,7 @@ mod tests {
 
     /// The states that HotSpot reports, as numbers.
     #[test]
-    fn decisive_bit_makes_the_state() {
+    fn bit_of_highest_priority_decides_the_state() {
         for (bits, state) in [
             (0x0, None),
             (0x2, None),

@@ -9,7 +9,7 @@ use std::ops::Deref;
 use jvms::access_flags::ACC_SYNTHETIC;
 use jvms::descriptor::FieldType;
 
-use crate::declared::{self, Found};
+use crate::declared::{self, DeclaredAnnotation};
 use crate::error;
 use crate::numbers::{CodeView, RawCode};
 use crate::queries;
@@ -128,7 +128,7 @@ impl<'a> Class<'a> {
     /// are given as field descriptors; an empty list means all. Type annotations (JVMS 4.7.20) are
     /// not included.
     #[must_use]
-    pub fn annotations_of(&self, kinds: &[&str]) -> Vec<Found> {
+    pub fn annotations_of(&self, kinds: &[&str]) -> Vec<DeclaredAnnotation> {
         declared::annotations(self.source, kinds)
     }
 
@@ -530,7 +530,7 @@ impl MethodView<'_> {
     /// methods, [`Class::annotations_of`] needs only one call of the host.
     #[must_use]
     pub fn annotations_of(&self, kinds: &[&str]) -> Vec<declared::Annotation> {
-        let own = |found: &Found| matches!(found.of, Annotated::Method(of) if of == self.index);
+        let own = |found: &DeclaredAnnotation| matches!(found.of, Annotated::Method(of) if of == self.index);
         let all = declared::annotations(self.class, kinds).into_iter();
         all.filter(own).map(|found| found.annotation).collect()
     }

@@ -11,7 +11,7 @@ use crate::wit::{DeclaredElement, DeclaredValue, FoundAnnotation};
 
 /// An annotation with its target.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct DeclaredAnnotation {
     /// The class, or a declaration in it.
     pub of: Annotated,
     /// The annotation.
@@ -147,7 +147,7 @@ fn several(
     values
 }
 
-pub(crate) fn annotations(of: &dyn ClassSource, kinds: &[&str]) -> Vec<Found> {
+pub(crate) fn annotations(of: &dyn ClassSource, kinds: &[&str]) -> Vec<DeclaredAnnotation> {
     let kinds: Vec<String> = kinds.iter().map(|kind| (*kind).to_owned()).collect();
     let all = match of.side() {
         ClassSide::Host(view) => host::annotations(view, &kinds),
@@ -156,7 +156,7 @@ pub(crate) fn annotations(of: &dyn ClassSource, kinds: &[&str]) -> Vec<Found> {
     let found = |found: FoundAnnotation| {
         let mut elements = found.elements.into_iter();
         match value(&mut elements, found.visible)?.1 {
-            Value::Annotation(annotation) => Some(Found {
+            Value::Annotation(annotation) => Some(DeclaredAnnotation {
                 of: found.of,
                 annotation,
             }),

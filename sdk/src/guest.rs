@@ -134,12 +134,12 @@ macro_rules! export {
 /// # Errors
 /// A text for the user if the configuration is invalid.
 pub fn configure<T: Transformer>(config: &str) -> Result<T, String> {
-    tell_panics();
+    log_panics();
     parse::<T>(config).map_err(|error| error.to_string())
 }
 
 /// Installs a hook that logs the text of a panic, so that the host can report it.
-fn tell_panics() {
+fn log_panics() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| std::panic::set_hook(Box::new(|info| host::log(0, &panic_text(info)))));
 }
@@ -199,7 +199,7 @@ pub fn transform<T: Transformer>(
 /// # Errors
 /// Those of [`parse_observer`], and if a subscription is rejected.
 pub fn observer<T: Observer>(config: &str) -> Result<T, String> {
-    tell_panics();
+    log_panics();
     let subscribed = |observer: T| {
         observer.subscribe(&mut Subscriptions::host())?;
         Ok(observer)
@@ -214,7 +214,7 @@ pub fn observer<T: Observer>(config: &str) -> Result<T, String> {
 /// # Errors
 /// Those of [`parse_observer`].
 pub fn no_classes<T: Observer>(config: &str) -> Result<Vec<String>, String> {
-    tell_panics();
+    log_panics();
     let observer = parse_observer::<T>(config).map_err(|error| error.to_string())?;
     drop(observer);
     Ok(vec!["!**".to_owned()])
@@ -230,7 +230,7 @@ pub fn events<T: Observer>(
     words: &[u64],
     lost: u64,
 ) -> Result<(), String> {
-    let observer = observer.ok_or("there were events before configure")?;
+    let observer = observer.ok_or("events arrived before configure")?;
     let batch = Batch::new(generation, words, lost, &HostNames);
     observer.observe(&batch).map_err(|error| error.to_string())
 }
@@ -240,7 +240,7 @@ pub fn events<T: Observer>(
 /// # Errors
 /// The text of the plugin's error.
 pub fn results<T: Observer>(observer: Option<&mut T>) -> Result<(), String> {
-    let observer = observer.ok_or("tables were asked for before configure")?;
+    let observer = observer.ok_or("tables were requested before configure")?;
     let reported = observer.report(&mut Report::new(&HostRecorded));
     reported.map_err(|error| error.to_string())
 }
@@ -263,7 +263,7 @@ fn panic_text(info: &PanicHookInfo<'_>) -> String {
         .downcast_ref::<&str>()
         .copied()
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    let text = text.unwrap_or("(a value that is no text)");
+    let text = text.unwrap_or("(a value that is not a text)");
     match info.location() {
         Some(at) => format!("panicked at {at}: {text}"),
         None => format!("panicked: {text}"),

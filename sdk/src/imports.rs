@@ -7,11 +7,11 @@ use crate::capture::Capture;
 use crate::edit::{Annotation, Value};
 use crate::event::{Event, EventValue};
 use crate::observing::classhook::plugin::jvm_events;
-use crate::snippet::{Part, Snippet};
+use crate::snippet::{Operation, Snippet};
 use crate::source::{
     ClassSide, ClassSource, EventNames, MethodSource, PlanSink, RecordedSource, Side,
 };
-use crate::table::{Kind, Table};
+use crate::table::{ColumnKind, Table};
 use crate::wit::{
     Column, Failure, FieldSummary, Handler, Instruction, Jump, Line, MemberRef, MethodInfo,
     MethodSummary, Place, RecordedEvent, RecordedTable, Site, Sum,
@@ -191,7 +191,7 @@ pub(crate) fn row_of(table: &Table, cells: &[&str]) -> Result<Vec<u8>, Failure> 
 
 fn columns_of(table: &Table) -> Vec<Column> {
     let columns = table.columns.iter();
-    let column = |(name, kind): &(&str, Kind)| Column {
+    let column = |(name, kind): &(&str, ColumnKind)| Column {
         name: (*name).to_owned(),
         kind: kind.as_str().to_owned(),
     };
@@ -228,26 +228,26 @@ pub(crate) fn code_of(snippet: &Snippet) -> Result<rewrite::Snippet, Failure> {
     }
     for part in parts {
         match part {
-            Part::This => resource.load_this(),
-            Part::Argument(index) => resource.load_argument(*index),
-            Part::Int(value) => resource.push_int(*value),
-            Part::Long(value) => resource.push_long(*value),
-            Part::Float(value) => resource.push_float(*value),
-            Part::Double(value) => resource.push_double(*value),
-            Part::String(value) => resource.push_string(value),
-            Part::Class(name) => resource.push_class(name),
-            Part::Null => resource.push_null(),
-            Part::Invoke(opcode, target) => {
+            Operation::This => resource.load_this(),
+            Operation::Argument(index) => resource.load_argument(*index),
+            Operation::Int(value) => resource.push_int(*value),
+            Operation::Long(value) => resource.push_long(*value),
+            Operation::Float(value) => resource.push_float(*value),
+            Operation::Double(value) => resource.push_double(*value),
+            Operation::String(value) => resource.push_string(value),
+            Operation::Class(name) => resource.push_class(name),
+            Operation::Null => resource.push_null(),
+            Operation::Invoke(opcode, target) => {
                 resource.invoke(*opcode, &target.reference(), target.interface)
             }
-            Part::Field(opcode, target) => resource.field(*opcode, &target.reference()),
-            Part::WithType(opcode, name) => resource.with_type(*opcode, name),
-            Part::Op(opcode, operand) => resource.op(*opcode, *operand),
-            Part::Increment(slot, by) => resource.increment(*slot, *by),
-            Part::Place(label) => resource.place(*label),
-            Part::Jump(opcode, label) => resource.jump(*opcode, *label),
-            Part::Operand(index) => resource.load_operand(*index),
-            Part::Proceed => resource.proceed(),
+            Operation::Field(opcode, target) => resource.field(*opcode, &target.reference()),
+            Operation::WithType(opcode, name) => resource.with_type(*opcode, name),
+            Operation::Op(opcode, operand) => resource.op(*opcode, *operand),
+            Operation::Increment(slot, by) => resource.increment(*slot, *by),
+            Operation::Place(label) => resource.place(*label),
+            Operation::Jump(opcode, label) => resource.jump(*opcode, *label),
+            Operation::Operand(index) => resource.load_operand(*index),
+            Operation::Proceed => resource.proceed(),
         }?;
     }
     Ok(resource)

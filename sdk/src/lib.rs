@@ -89,9 +89,9 @@ pub use filter::Filter;
 /// Opcodes, access flags, descriptors and names of the JVM specification.
 pub use jvms::{access_flags, descriptor, names, opcode};
 pub use numbers::{CodeView, RawCode};
-pub use observer::{Batch, JvmEvent, Observer, Requests, StackFrame, Subscriptions, What};
+pub use observer::{Batch, EventDetails, JvmEvent, Observer, Requests, StackFrame, Subscriptions};
 pub use plan::Plan;
 pub use reporter::{EventRow, Recorded, Report, Reporter, SumRow};
 pub use snippet::Snippet;
-pub use table::{Kind, Table};
+pub use table::{ColumnKind, Table};
 pub use transformer::{NoSettings, Transformer};

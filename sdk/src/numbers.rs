@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_of_raw_code_is_taken_apart_method_by_method() {
+    fn list_of_raw_code_is_decoded_method_by_method() {
         let first = [0, 7, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1];
         let second = [0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         let contents = [0x00, 0xb1, 0, 0, 0, 3, 0, 0, 0, 1, 0, 1, 0, 0];
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_taken_apart_as_the_interface_says() {
+    fn numbers_are_decoded_as_the_interface_specifies() {
         let instruction = Instruction {
             bci: 0xfffe,
             opcode: 0xc8,
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_numbered_as_the_interface_says() {
+    fn places_are_encoded_as_the_interface_specifies() {
         let number = |at| u64::from(Place { method: 0xfffe, at });
         assert_eq!(number(At::Entry), 0xfffe);
         assert_eq!(number(At::Before(0x1234)), 0x0001_0000_1234_fffe);
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_code_is_taken_apart_method_by_method() {
+    fn list_of_code_is_decoded_method_by_method() {
         let first = [7 | 2 << 16 | 1 << 32, 2 | 1 << 32];
         let contents = [0x00aa_0000 | 2 << 32, 0x00b1_0001, 3 << 16, 5, 6, 9 << 32];
         let second = [8, 0];

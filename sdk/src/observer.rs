@@ -22,9 +22,9 @@ use crate::wit::MethodInfo;
 ///
 /// ```
 /// use classhook_sdk::prelude::*;
-/// use classhook_sdk::{Batch, Filter, Observer, Subscriptions, What};
+/// use classhook_sdk::{Batch, EventDetails, Filter, JvmEvent, Observer, Subscriptions};
 ///
-/// const THROWN: Table = Table { name: "thrown", columns: &[("exceptions", Kind::Integer)] };
+/// const THROWN: Table = Table { name: "thrown", columns: &[("exceptions", ColumnKind::Integer)] };
 ///
 /// struct Thrown(u64);
 ///
@@ -40,8 +40,8 @@ use crate::wit::MethodInfo;
 ///     }
 ///
 ///     fn observe(&mut self, batch: &Batch<'_>) -> Result {
-///         let thrown = batch.events().filter(|event| matches!(event.what(), What::Exception { .. }));
-///         self.0 += thrown.count() as u64;
+///         let thrown = |event: &JvmEvent<'_>| matches!(event.details(), EventDetails::Exception { .. });
+///         self.0 += batch.events().filter(thrown).count() as u64;
 ///         Ok(())
 ///     }
 ///
@@ -161,7 +161,7 @@ impl<'a> Subscriptions<'a> {
 }
 
 /// The available requests to the JVM. The answer is a series of events in the next batch, which
-/// ends with [`What::Answered`]. Each request that a plugin calls needs a grant: `ask-threads` for
+/// ends with [`EventDetails::Answered`]. Each request that a plugin calls needs a grant: `ask-threads` for
 /// [`Requests::threads`], and so on.
 ///
 /// A request is rejected until the previous one of the same kind was answered. The plugin pauses
@@ -169,7 +169,7 @@ impl<'a> Subscriptions<'a> {
 pub struct Requests<'a>(Option<&'a dyn RequestSink>);
 
 impl Requests<'_> {
-    /// Requests all threads at one moment as events [`What::Thread`], with their innermost `frames`
+    /// Requests all threads at one moment as events [`EventDetails::Thread`], with their innermost `frames`
     /// frames.
     ///
     /// # Errors
@@ -181,7 +181,7 @@ impl Requests<'_> {
         }?)
     }
 
-    /// Requests the CPU times of all threads as events [`What::CpuTime`].
+    /// Requests the CPU times of all threads as events [`EventDetails::CpuTime`].
     ///
     /// # Errors
     /// If the previous request is unanswered.
@@ -192,7 +192,7 @@ impl Requests<'_> {
         }?)
     }
 
-    /// Requests the number and size of objects as events [`What::Objects`], for the classes with
+    /// Requests the number and size of objects as events [`EventDetails::Objects`], for the classes with
     /// the most bytes. With `live`, the JVM first collects the garbage. The program is stopped
     /// meanwhile.
     ///
@@ -205,7 +205,7 @@ impl Requests<'_> {
         }?)
     }
 
-    /// Requests the system properties as events [`What::Property`].
+    /// Requests the system properties as events [`EventDetails::Property`].
     ///
     /// # Errors
     /// If the previous request is unanswered.
@@ -216,7 +216,7 @@ impl Requests<'_> {
         }?)
     }
 
-    /// Requests the threads with this name as events [`What::Thread`], with their innermost
+    /// Requests the threads with this name as events [`EventDetails::Thread`], with their innermost
     /// `frames` frames.
     ///
     /// # Errors
@@ -228,8 +228,8 @@ impl Requests<'_> {
         }?)
     }
 
-    /// Requests the owners and waiters of monitors as events [`What::Owns`], [`What::WaitsToEnter`]
-    /// and [`What::WaitsFor`]; only in JVMs that were started with the agent.
+    /// Requests the owners and waiters of monitors as events [`EventDetails::Owns`], [`EventDetails::WaitsToEnter`]
+    /// and [`EventDetails::WaitsFor`]; only in JVMs that were started with the agent.
     ///
     /// # Errors
     /// If the previous request is unanswered.
@@ -241,7 +241,7 @@ impl Requests<'_> {
     }
 
     /// Requests the owners and waiters of the monitors of a class's instances, of at most 1,000, as
-    /// events [`What::Owns`], [`What::WaitsToEnter`] and [`What::WaitsFor`]. The class is named as
+    /// events [`EventDetails::Owns`], [`EventDetails::WaitsToEnter`] and [`EventDetails::WaitsFor`]. The class is named as
     /// in Java. The program is stopped for each instance.
     ///
     /// # Errors
@@ -253,7 +253,7 @@ impl Requests<'_> {
         }?)
     }
 
-    /// Requests the reference paths to a class's instances as events [`What::Held`]. The class is
+    /// Requests the reference paths to a class's instances as events [`EventDetails::Held`]. The class is
     /// named as in Java. The program is stopped meanwhile.
     ///
     /// # Errors
@@ -351,7 +351,7 @@ impl<'a> Batch<'a> {
 /// The type of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum What {
+pub enum EventDetails {
     /// The thread used CPU time.
     Sample {
         /// The CPU time in nanoseconds.
@@ -501,55 +501,55 @@ impl JvmEvent<'_> {
 
     /// Returns the type of the event.
     #[must_use]
-    pub fn what(&self) -> What {
+    pub fn details(&self) -> EventDetails {
         let (first, second) = (self.words[3], self.words[4]);
         let is_virtual = first == 1;
         match self.halves(0).0 as u16 {
-            1 => What::Sample { cpu: first },
-            2 => What::Allocation {
+            1 => EventDetails::Sample { cpu: first },
+            2 => EventDetails::Allocation {
                 bytes: first,
                 stands_for: second,
             },
-            3 => What::Entered { nanos: first },
-            4 => What::Waited { nanos: first },
-            5 => What::Exception {
+            3 => EventDetails::Entered { nanos: first },
+            4 => EventDetails::Waited { nanos: first },
+            5 => EventDetails::Exception {
                 line: second as u32,
             },
-            6 => What::Collection {
+            6 => EventDetails::Collection {
                 nanos: first,
                 used: second,
             },
-            7 => What::ThreadStarted { is_virtual },
-            8 => What::ThreadEnded { is_virtual },
-            9 => What::ClassPrepared,
-            10 => What::CodeMade { bytes: second },
-            11 => What::CodeGone,
-            12 => What::NativeBound,
-            13 => What::Exhausted { flags: first },
-            14 => What::Freed { count: first },
-            15 => What::Caught {
+            7 => EventDetails::ThreadStarted { is_virtual },
+            8 => EventDetails::ThreadEnded { is_virtual },
+            9 => EventDetails::ClassPrepared,
+            10 => EventDetails::CodeMade { bytes: second },
+            11 => EventDetails::CodeGone,
+            12 => EventDetails::NativeBound,
+            13 => EventDetails::Exhausted { flags: first },
+            14 => EventDetails::Freed { count: first },
+            15 => EventDetails::Caught {
                 line: second as u32,
             },
-            16 => What::DumpAsked,
-            17 => What::ClassUnloaded,
-            20 => What::Thread {
+            16 => EventDetails::DumpAsked,
+            17 => EventDetails::ClassUnloaded,
+            20 => EventDetails::Thread {
                 state: first as u32,
             },
-            21 => What::CpuTime { nanos: first },
-            22 => What::Objects {
+            21 => EventDetails::CpuTime { nanos: first },
+            22 => EventDetails::Objects {
                 count: first,
                 bytes: second,
             },
-            23 => What::Property,
-            24 => What::Answered { events: second },
-            25 => What::Owns {
+            23 => EventDetails::Property,
+            24 => EventDetails::Answered { events: second },
+            25 => EventDetails::Owns {
                 monitor: first,
                 entered: second,
             },
-            26 => What::WaitsToEnter { monitor: first },
-            27 => What::WaitsFor { monitor: first },
-            28 => What::Held { instances: first },
-            other => What::Other(other),
+            26 => EventDetails::WaitsToEnter { monitor: first },
+            27 => EventDetails::WaitsFor { monitor: first },
+            28 => EventDetails::Held { instances: first },
+            other => EventDetails::Other(other),
         }
     }
 
@@ -608,15 +608,15 @@ impl JvmEvent<'_> {
     #[must_use]
     pub fn property(&self) -> Option<(Rc<str>, Rc<str>)> {
         let text = |word: usize| self.names.text(self.words[word] as u32);
-        (self.what() == What::Property).then(|| (text(3), text(4)))
+        (self.details() == EventDetails::Property).then(|| (text(3), text(4)))
     }
 
     /// The JVM's description of an exhaustion, or the reference path to held instances; empty for
     /// other events.
     #[must_use]
     pub fn text(&self) -> Rc<str> {
-        let id = match self.what() {
-            What::Exhausted { .. } | What::Held { .. } => self.words[4] as u32,
+        let id = match self.details() {
+            EventDetails::Exhausted { .. } | EventDetails::Held { .. } => self.words[4] as u32,
             _ => 0,
         };
         self.names.text(id)

@@ -9,7 +9,7 @@ pub use crate::numbers::{CodeView, RawCode};
 pub use crate::plan::Plan;
 pub use crate::reporter::{EventRow, Recorded, Report, Reporter, SumRow};
 pub use crate::snippet::Snippet;
-pub use crate::table::{Kind, Table};
+pub use crate::table::{ColumnKind, Table};
 pub use crate::transformer::{NoSettings, Transformer};
 pub use crate::wit::{
     Annotated, At, Failure, Handler, Instruction, Jump, Line, Place, ProbeId, Site,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::error::Result;
 use crate::source::RecordedSource;
-use crate::table::{Kind, Table};
+use crate::table::{ColumnKind, Table};
 use crate::transformer::Transformer;
 use crate::wit::{RecordedEvent, RecordedTable, Sum};
 
@@ -14,8 +14,8 @@ use crate::wit::{RecordedEvent, RecordedTable, Sum};
 ///
 /// ```
 /// use classhook_sdk::prelude::*;
-/// # const CALLS: Table = Table { name: "calls", columns: &[("class", Kind::Class)] };
-/// const TOTAL: Table = Table { name: "total", columns: &[("calls", Kind::Integer)] };
+/// # const CALLS: Table = Table { name: "calls", columns: &[("class", ColumnKind::Class)] };
+/// const TOTAL: Table = Table { name: "total", columns: &[("calls", ColumnKind::Integer)] };
 /// # struct Calls;
 /// # impl Transformer for Calls {
 /// #     type Config = NoSettings;
@@ -140,7 +140,7 @@ impl<'a> Recorded<'a> {
         let mut numbers = Vec::new();
         for row in rows {
             if row.table != table {
-                return Err("quantiles are asked of rows of several tables".into());
+                return Err("quantiles need rows of one table".into());
             }
             numbers.push(row.row);
         }
@@ -208,7 +208,7 @@ impl Table {
     /// The table of events that have no row of another table.
     pub const EVENTS: Table = Table {
         name: "events",
-        columns: &[("method", Kind::Method), ("line", Kind::Line)],
+        columns: &[("method", ColumnKind::Method), ("line", ColumnKind::Line)],
     };
 }
 

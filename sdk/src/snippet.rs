@@ -18,7 +18,7 @@ use crate::wit::MemberRef;
 /// Code to insert.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Snippet {
-    parts: Vec<Part>,
+    parts: Vec<Operation>,
     labels: u32,
 }
 
@@ -66,7 +66,7 @@ impl Member {
 #[doc(hidden)]
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "documented at the methods of Snippet")]
-pub enum Part {
+pub enum Operation {
     This,
     Argument(u8),
     Int(i32),
@@ -96,85 +96,85 @@ impl Snippet {
 
     /// Pushes `this`.
     pub fn load_this(&mut self) -> &mut Self {
-        self.add(Part::This)
+        self.add(Operation::This)
     }
 
     /// Pushes a parameter of the method, counted from 0 without `this`.
     pub fn load_argument(&mut self, index: u8) -> &mut Self {
-        self.add(Part::Argument(index))
+        self.add(Operation::Argument(index))
     }
 
     /// Pushes an `int`.
     pub fn push_int(&mut self, value: i32) -> &mut Self {
-        self.add(Part::Int(value))
+        self.add(Operation::Int(value))
     }
 
     /// Pushes a `long`.
     pub fn push_long(&mut self, value: i64) -> &mut Self {
-        self.add(Part::Long(value))
+        self.add(Operation::Long(value))
     }
 
     /// Pushes a `float`.
     pub fn push_float(&mut self, value: f32) -> &mut Self {
-        self.add(Part::Float(value))
+        self.add(Operation::Float(value))
     }
 
     /// Pushes a `double`.
     pub fn push_double(&mut self, value: f64) -> &mut Self {
-        self.add(Part::Double(value))
+        self.add(Operation::Double(value))
     }
 
     /// Pushes a string.
     pub fn push_string(&mut self, value: &str) -> &mut Self {
-        self.add(Part::String(value.to_owned()))
+        self.add(Operation::String(value.to_owned()))
     }
 
     /// Pushes a class object, by internal name.
     pub fn push_class(&mut self, name: &str) -> &mut Self {
-        self.add(Part::Class(name.to_owned()))
+        self.add(Operation::Class(name.to_owned()))
     }
 
     /// Pushes `null`.
     pub fn push_null(&mut self) -> &mut Self {
-        self.add(Part::Null)
+        self.add(Operation::Null)
     }
 
     /// Calls a method with this opcode.
     pub fn invoke(&mut self, opcode: u8, target: Member) -> &mut Self {
-        self.add(Part::Invoke(opcode, target))
+        self.add(Operation::Invoke(opcode, target))
     }
 
     /// Reads or writes a field with this opcode.
     pub fn field(&mut self, opcode: u8, target: Member) -> &mut Self {
-        self.add(Part::Field(opcode, target))
+        self.add(Operation::Field(opcode, target))
     }
 
     /// Appends `new`, `checkcast`, `instanceof` or `anewarray` of a class by internal name.
     pub fn with_type(&mut self, opcode: u8, name: &str) -> &mut Self {
-        self.add(Part::WithType(opcode, name.to_owned()))
+        self.add(Operation::WithType(opcode, name.to_owned()))
     }
 
     /// Appends any other instruction. Local variables belong to the snippet; they are numbered from
     /// 0 and live only within it.
     pub fn op(&mut self, opcode: u8, operand: i32) -> &mut Self {
-        self.add(Part::Op(opcode, operand))
+        self.add(Operation::Op(opcode, operand))
     }
 
     /// Adds to an `int` in one of the snippet's local variables.
     pub fn increment(&mut self, slot: u16, by: i16) -> &mut Self {
-        self.add(Part::Increment(slot, by))
+        self.add(Operation::Increment(slot, by))
     }
 
     /// Pushes an operand of the instruction that the code surrounds ([`crate::Plan::around`]),
     /// counted from 0, a receiver or array first.
     pub fn load_operand(&mut self, index: u8) -> &mut Self {
-        self.add(Part::Operand(index))
+        self.add(Operation::Operand(index))
     }
 
     /// Appends the instruction that the code surrounds, with its operands, and leaves its result on
     /// the stack.
     pub fn proceed(&mut self) -> &mut Self {
-        self.add(Part::Proceed)
+        self.add(Operation::Proceed)
     }
 
     /// Creates a label without a place.
@@ -185,22 +185,22 @@ impl Snippet {
 
     /// Places a label here.
     pub fn place(&mut self, label: Label) -> &mut Self {
-        self.add(Part::Place(label.0))
+        self.add(Operation::Place(label.0))
     }
 
     /// Appends a branch or `goto` with this opcode.
     pub fn jump(&mut self, opcode: u8, to: Label) -> &mut Self {
-        self.add(Part::Jump(opcode, to.0))
+        self.add(Operation::Jump(opcode, to.0))
     }
 
     /// Returns the operations in order, and the number of labels.
     #[doc(hidden)]
     #[must_use]
-    pub fn parts(&self) -> (&[Part], u32) {
+    pub fn parts(&self) -> (&[Operation], u32) {
         (&self.parts, self.labels)
     }
 
-    fn add(&mut self, part: Part) -> &mut Self {
+    fn add(&mut self, part: Operation) -> &mut Self {
         self.parts.push(part);
         self
     }

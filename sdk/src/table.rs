@@ -3,11 +3,11 @@
 /// A table: its name, and the columns of its key.
 ///
 /// ```
-/// use classhook_sdk::{Kind, Table};
+/// use classhook_sdk::{ColumnKind, Table};
 ///
 /// const CALLS: Table = Table {
 ///     name: "calls",
-///     columns: &[("method", Kind::Method), ("line", Kind::Line)],
+///     columns: &[("method", ColumnKind::Method), ("line", ColumnKind::Line)],
 /// };
 /// ```
 ///
@@ -21,12 +21,12 @@ pub struct Table {
     /// files.
     pub name: &'static str,
     /// The columns of the key, at most 16, with names of the same characters.
-    pub columns: &'static [(&'static str, Kind)],
+    pub columns: &'static [(&'static str, ColumnKind)],
 }
 
 /// The kind of values in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     /// Any text.
     Text,
     /// A number.
@@ -43,7 +43,7 @@ pub enum Kind {
     Line,
 }
 
-impl Kind {
+impl ColumnKind {
     /// The name of the kind in the interface.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -182,7 +182,7 @@ impl Started {
         let folder = Path::new(archive).parent().unwrap_or(Path::new("/"));
         let paths = entry("Class-Path").unwrap_or_default().split_whitespace();
         let path = |text: &str| {
-            let text = host::code_location::path(text);
+            let text = host::code_source::path(text);
             jvm.absolute(&folder.join(text).to_string_lossy())
         };
         Self {

@@ -1,6 +1,6 @@
 use super::*;
 use host::selector::{Selection, Verdict};
-use host::{CodeLocation, Loader};
+use host::{CodeSource, Loader};
 use std::io::Write;
 use std::path::Path;
 use zip::ZipWriter;
@@ -56,10 +56,10 @@ impl Case {
         let parts: Vec<&str> = text.split(';').collect();
         let selection = Selection::parse(&parts).unwrap();
         let place = place.replace("W/", &format!("{}/", self.folder.path().display()));
-        let place = host::code_location::path(&place);
+        let place = host::code_source::path(&place);
         let loader = Loader::Other("a/Loader".into());
         selection.matches_name(class.as_bytes(), &loader) == Verdict::Yes
-            && selection.matches_location(CodeLocation::At(&place))
+            && selection.matches_location(CodeSource::At(&place))
     }
 }
 

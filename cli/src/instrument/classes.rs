@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use host::{CodeLocation, Pipeline, class_array};
+use host::{CodeSource, Pipeline, class_array};
 use jvms::access_flags::ACC_MODULE;
 use rewriter::ClassFile;
 
@@ -80,10 +80,10 @@ impl Instrumenter {
             return Ok(None);
         }
         let name = class.this_class();
-        let place = self.pipeline.asks_location().then(|| location_of(origin));
+        let place = self.pipeline.needs_location().then(|| location_of(origin));
         let mut request = plugins::request(name.as_bytes(), bytes);
         if let Some(place) = &place {
-            request.location = CodeLocation::At(place);
+            request.location = CodeSource::At(place);
         }
         let (mut probes, mut out) = (Vec::new(), Vec::new());
         if !self
@@ -133,7 +133,7 @@ fn already(origin: &str) -> Warning {
     .with("help", "instrument the original files, not the output")
 }
 
-fn failed(origin: &str, failure: &host::Failure) -> Warning {
+fn failed(origin: &str, failure: &host::PluginFailure) -> Warning {
     let who = match failure.plugin.as_str() {
         "" => String::new(),
         plugin => format!("plugin `{plugin}` failed: "),

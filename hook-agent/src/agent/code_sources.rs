@@ -1,7 +1,7 @@
 //! The code sources of classes.
 
 use crate::ffi::refs::{FieldId, Local, LocalRef};
-use host::{CodeLocation, code_location};
+use host::{CodeSource, code_source};
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -41,12 +41,12 @@ pub(crate) enum FoundLocation {
 
 impl FoundLocation {
     /// The location for selectors.
-    pub fn for_selectors(&self) -> CodeLocation<'_> {
+    pub fn for_selectors(&self) -> CodeSource<'_> {
         match self {
-            Self::None => CodeLocation::None,
-            Self::Unread => CodeLocation::Unread,
-            Self::At(path, None) => CodeLocation::At(path),
-            Self::At(through, Some(to)) => CodeLocation::Linked { through, to },
+            Self::None => CodeSource::None,
+            Self::Unread => CodeSource::Unread,
+            Self::At(path, None) => CodeSource::At(path),
+            Self::At(through, Some(to)) => CodeSource::Linked { through, to },
         }
     }
 }
@@ -108,7 +108,7 @@ impl CodeSources {
         if let Some(found) = known.get(path) {
             return found.clone();
         }
-        let found = code_location::resolved(path);
+        let found = code_source::resolved(path);
         if known.len() < MOST {
             known.insert(path.to_owned(), found.clone());
         }
@@ -120,6 +120,6 @@ impl Fields {
     fn path_of(&self, local: Local<'_>, url: &LocalRef<'_>) -> Option<String> {
         let text = |field| local.string(&local.object_field(url, field?)?);
         let (protocol, path) = (text(self.protocol)?, text(self.path)?);
-        Some(code_location::path(&format!("{protocol}:{path}")))
+        Some(code_source::path(&format!("{protocol}:{path}")))
     }
 }

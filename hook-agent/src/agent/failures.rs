@@ -2,7 +2,7 @@
 
 use crate::ffi::error::JvmtiError;
 use crate::messages::{self, Code};
-use host::{Failure, LeftAloneMethod};
+use host::{LeftAloneMethod, PluginFailure};
 use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -40,7 +40,7 @@ pub(crate) struct Counts {
 
 impl Failures {
     /// Notes that a class loads without the edits of a plugin.
-    pub fn class_failed(&self, failure: &Failure) {
+    pub fn class_failed(&self, failure: &PluginFailure) {
         self.note(
             || messages::host_failure(failure),
             probes::Failure {

@@ -1,6 +1,6 @@
 //! The plugins in force: one set at a time, which can be replaced while classes are being loaded.
 
-use host::{CodeLocation, Config, Loader, Pipeline};
+use host::{CodeSource, Config, Loader, Pipeline};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ pub(crate) struct PluginSet {
 
 impl PluginSet {
     /// Checks whether any plugin may want this class.
-    pub fn wants(&self, name: &[u8], loader: &Loader, location: CodeLocation<'_>) -> bool {
+    pub fn wants(&self, name: &[u8], loader: &Loader, location: CodeSource<'_>) -> bool {
         self.pipeline.wants(name, loader, location)
     }
 }

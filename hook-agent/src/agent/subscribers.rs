@@ -3,7 +3,7 @@
 use super::references::References;
 use crate::ffi::jvmti::{Jvmti, MethodId, StackFrame};
 use crate::ffi::refs::{FieldId, GlobalRef};
-use observations::{Group, Wish};
+use observations::{EventKind, EventSubscription};
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
@@ -70,7 +70,7 @@ pub(crate) struct Subscriber {
     /// The environment that receives the events.
     pub jvmti: Jvmti,
     /// The events that it subscribes to.
-    pub wishes: Vec<Wish>,
+    pub subscriptions: Vec<EventSubscription>,
     /// True if sampled objects are followed until they are freed.
     pub live: bool,
     queue: Mutex<Queue>,
@@ -380,7 +380,7 @@ impl Subscribers {
         &self,
         id: SubscriberId,
         jvmti: Jvmti,
-        wishes: Vec<Wish>,
+        subscriptions: Vec<EventSubscription>,
         live: bool,
     ) -> Result<Arc<Subscriber>, String> {
         let mut subscribers = self
@@ -390,11 +390,13 @@ impl Subscribers {
         if subscribers.iter().any(|other| other.id == id) {
             return Err("another recording is under way in this JVM".to_owned());
         }
-        let sampled = |wishes: &[Wish]| sampled(wishes).map(|wish| wish.bytes);
+        let sampled = |subscriptions: &[EventSubscription]| {
+            sampled(subscriptions).map(|subscription| subscription.bytes)
+        };
         let mut others = subscribers
             .iter()
-            .filter_map(|other| sampled(&other.wishes));
-        if let (Some(bytes), Some(other)) = (sampled(&wishes), others.next())
+            .filter_map(|other| sampled(&other.subscriptions));
+        if let (Some(bytes), Some(other)) = (sampled(&subscriptions), others.next())
             && bytes != other
         {
             return Err(format!(
@@ -409,12 +411,14 @@ impl Subscribers {
         if let Some(count) = count {
             count.fetch_add(1, Ordering::Relaxed);
         }
-        let freed = wishes.iter().any(|wish| wish.group == Group::Frees);
+        let freed = subscriptions
+            .iter()
+            .any(|subscription| subscription.kind == EventKind::Frees);
         let freed = freed.then(Freed::new);
         let begun = Arc::new(Subscriber {
             id,
             jvmti,
-            wishes,
+            subscriptions,
             live,
             queue: Mutex::default(),
             waits: Mutex::default(),
@@ -458,9 +462,11 @@ impl Subscriber {
         lock(&self.queue).take(most)
     }
 
-    /// The subscription to a group of events, if there is one.
-    pub fn wish(&self, group: Group) -> Option<&Wish> {
-        self.wishes.iter().find(|wish| wish.group == group)
+    /// The subscription to a kind of event, if there is one.
+    pub fn subscription(&self, kind: EventKind) -> Option<&EventSubscription> {
+        self.subscriptions
+            .iter()
+            .find(|subscription| subscription.kind == kind)
     }
 
     /// A new tag for a sampled object. Returns `None` if too many objects are followed.
@@ -670,9 +676,11 @@ impl Subscriber {
 }
 
 /// The subscription that requires sampling of allocations.
-pub(crate) fn sampled(wishes: &[Wish]) -> Option<&Wish> {
-    let groups = [Group::Allocations, Group::Frees];
-    wishes.iter().find(|wish| groups.contains(&wish.group))
+pub(crate) fn sampled(subscriptions: &[EventSubscription]) -> Option<&EventSubscription> {
+    let kinds = [EventKind::Allocations, EventKind::Frees];
+    subscriptions
+        .iter()
+        .find(|subscription| kinds.contains(&subscription.kind))
 }
 
 /// The number of freed sampled objects of each class.

@@ -13,7 +13,7 @@ use crate::{current, messages, observe, structural_edits};
 use control::Refusal;
 use control::message::{Change, Shortage};
 use host::config::PluginConfig;
-use host::{CodeLocation, Config, Pipeline, PluginState};
+use host::{CodeSource, Config, Pipeline, PluginState};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub(super) fn enable(
     context.agent.table.spans().reset_limits(Some(plugin));
     set.pipeline.enable(plugin, true);
     renew(context.agent, set);
-    let wants = |class: &LoadedClass<'_>, location: CodeLocation<'_>| {
+    let wants = |class: &LoadedClass<'_>, location: CodeSource<'_>| {
         let edits = context
             .agent
             .instrumented
@@ -135,7 +135,7 @@ pub(super) fn add(
     names.iter().for_each(|name| spans.reset_limits(Some(name)));
     exchange(context, config, pipeline);
     let set = refusals::current(context.agent)?;
-    let wants = |class: &LoadedClass<'_>, location: CodeLocation<'_>| {
+    let wants = |class: &LoadedClass<'_>, location: CodeSource<'_>| {
         let mut names = names.iter();
         names.any(|name| {
             let (pipeline, loader) = (&set.pipeline, &class.loader);
@@ -187,7 +187,7 @@ fn keep_others(
     context: Context<'_>,
     revision: u32,
     concerns: impl Fn(&Edits) -> bool,
-    wants: impl Fn(&LoadedClass<'_>, CodeLocation<'_>) -> bool,
+    wants: impl Fn(&LoadedClass<'_>, CodeSource<'_>) -> bool,
 ) {
     let Context { agent, jvm } = context;
     let is_other = |class: &LoadedClass<'_>| {
@@ -217,7 +217,7 @@ fn replace(context: Context<'_>, mut config: Config) -> Result<Change, Refusal> 
     agent.table.spans().reset_limits(None);
     exchange(context, config, pipeline);
     let revision = refusals::current(agent)?.revision;
-    let wants = |class: &LoadedClass<'_>, location: CodeLocation<'_>| {
+    let wants = |class: &LoadedClass<'_>, location: CodeSource<'_>| {
         let now = agent.plugins.current();
         now.is_some_and(|now| {
             !is_of(agent, class, &now) && now.wants(&class.name, &class.loader, location)
@@ -258,7 +258,7 @@ fn renew(agent: &Agent, set: Arc<PluginSet>) {
 fn settled(
     context: Context<'_>,
     stale: impl Fn(&Edits) -> bool,
-    wants: impl Fn(&LoadedClass<'_>, CodeLocation<'_>) -> bool,
+    wants: impl Fn(&LoadedClass<'_>, CodeSource<'_>) -> bool,
 ) -> Result<Change, Shortage> {
     let Context { agent, jvm } = context;
     if let Some(agent) = current::get() {
@@ -285,7 +285,7 @@ fn settled(
 }
 
 /// The failures of the present plugins so far.
-fn failed_plugins(agent: &Agent) -> Vec<host::Failure> {
+fn failed_plugins(agent: &Agent) -> Vec<host::PluginFailure> {
     let current = agent.plugins.current();
     current.map_or_else(Vec::new, |now| now.pipeline.summary().failures)
 }

@@ -56,7 +56,7 @@ pub(super) fn classes(
         let edits = |class: &LoadedClass<'_>| agent.instrumented.find(&class.name, class.loader_id);
         let is_listed = |class: &LoadedClass<'_>| {
             filter.matches_name(&class.name, &class.loader) == Verdict::Yes
-                && (!filter.asks_location() || came_from(agent, jvm, class, &filter))
+                && (!filter.needs_location() || came_from(agent, jvm, class, &filter))
                 && (!page.changed || edits(class).is_some())
         };
         let mut all: Vec<_> = loaded_classes::list(&agent.loaders, jvm)

@@ -6,7 +6,7 @@ use crate::messages::Code;
 use crate::{current, observe};
 use control::Refusal;
 use control::message::{HeapPaths, Observation};
-use observations::{Subscription, Wish};
+use observations::{EventSubscription, Subscription};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -24,8 +24,12 @@ pub(super) fn observe(
     let subscription = Subscription::parse(subscription).map_err(refused)?;
     let agent = current::get().ok_or_else(super::refusals::leaving)?;
     let vm = Vm::of(jvm.local);
-    let environment =
-        observe::equipped(vm, jvm.live, &Wish::of_recording(&subscription)).map_err(refused)?;
+    let environment = observe::equipped(
+        vm,
+        jvm.live,
+        &EventSubscription::of_recording(&subscription),
+    )
+    .map_err(refused)?;
     let file = observe::begin(agent, jvm, environment, subscription).map_err(refused)?;
     agent.subscribers.set_holder(holder);
     Ok(answer(file))

@@ -74,7 +74,7 @@ pub(super) fn status(context: Context<'_>) -> Status {
 }
 
 /// The failure of a class that a plugin could not change.
-pub(super) fn failure(failure: host::Failure) -> Failure {
+pub(super) fn failure(failure: host::PluginFailure) -> Failure {
     Failure {
         code: failure.code.to_owned(),
         class: failure.class,

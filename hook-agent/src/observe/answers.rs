@@ -13,7 +13,7 @@ use crate::ffi::refs::LocalRef;
 use crate::ffi::vm::Vm;
 use crate::loaded_classes;
 use crate::names::class_name;
-use observations::batch::{Event, Kind, Names};
+use observations::batch::{Event, EventType, Names};
 use observations::request::Request;
 use observations::stacks::Frame;
 
@@ -59,19 +59,19 @@ impl Answers<'_> {
         jvmti.dispose();
         let mut events = answered.ok_or("the JVM has no memory for references")??;
         let kind = match request {
-            Request::Threads { .. } | Request::Stack { .. } => Kind::Thread,
-            Request::CpuTimes => Kind::CpuTime,
-            Request::Histogram { .. } => Kind::Objects,
-            Request::Properties => Kind::Property,
-            Request::Monitors | Request::MonitorUsage { .. } => Kind::Owns,
-            Request::Paths { .. } => Kind::Held,
+            Request::Threads { .. } | Request::Stack { .. } => EventType::Thread,
+            Request::CpuTimes => EventType::CpuTime,
+            Request::Histogram { .. } => EventType::Objects,
+            Request::Properties => EventType::Property,
+            Request::Monitors | Request::MonitorUsage { .. } => EventType::Owns,
+            Request::Paths { .. } => EventType::Held,
         };
-        let end = self.event(Kind::Answered, [kind as u64, events.len() as u64]);
+        let end = self.event(EventType::Answered, [kind as u64, events.len() as u64]);
         events.push(end);
         Ok(events)
     }
 
-    fn event(&self, kind: Kind, values: [u64; 2]) -> Event {
+    fn event(&self, kind: EventType, values: [u64; 2]) -> Event {
         Event {
             kind,
             thread: 0,
@@ -108,7 +108,7 @@ impl Answers<'_> {
         Event {
             thread: self.names.text(name),
             stack,
-            ..self.event(Kind::Thread, [u64::from(state), 0])
+            ..self.event(EventType::Thread, [u64::from(state), 0])
         }
     }
 
@@ -150,13 +150,17 @@ impl Answers<'_> {
                 let users = jvmti.monitor_users(live, local, object).ok();
                 let owner = users.and_then(|users| users.owner);
                 let entered = owner.map_or(0, |(_, entered)| u64::from(entered));
-                events.extend(self.monitor(jvm, Kind::Owns, &name, (object, entered)));
+                events.extend(self.monitor(jvm, EventType::Owns, &name, (object, entered)));
             }
             let contended = jvmti.contended_monitor(live, local, thread);
             let state = jvmti.thread_state(live, thread).unwrap_or(0);
             if let Some(object) = contended.ok().flatten() {
                 let waits = state & IN_OBJECT_WAIT != 0;
-                let kind = if waits { Kind::Waits } else { Kind::Enters };
+                let kind = if waits {
+                    EventType::Waits
+                } else {
+                    EventType::Enters
+                };
                 events.extend(self.monitor(jvm, kind, &name, (&object, 0)));
             }
         }
@@ -166,7 +170,7 @@ impl Answers<'_> {
     fn monitor(
         &mut self,
         jvm: Jvm<'_>,
-        kind: Kind,
+        kind: EventType,
         thread: &str,
         (object, entered): (&LocalRef<'_>, u64),
     ) -> Option<Event> {
@@ -204,17 +208,17 @@ impl Answers<'_> {
                 });
             };
             if let Some((owner, entered)) = &users.owner {
-                tell(Kind::Owns, owner, *entered);
+                tell(EventType::Owns, owner, *entered);
             }
             let is_notified = |thread: &&LocalRef<'_>| {
                 let notified = users.notify_waiters.iter();
                 !{ notified }.any(|one| local.is_same_object(one, thread))
             };
             for thread in users.waiters.iter().filter(is_notified) {
-                tell(Kind::Enters, thread, 0);
+                tell(EventType::Enters, thread, 0);
             }
             for thread in &users.notify_waiters {
-                tell(Kind::Waits, thread, 0);
+                tell(EventType::Waits, thread, 0);
             }
         }
         Ok(events)
@@ -227,7 +231,7 @@ impl Answers<'_> {
             let steps = self.names.text(&path.steps.join("\n"));
             Event {
                 class,
-                ..self.event(Kind::Held, [path.instances, u64::from(steps)])
+                ..self.event(EventType::Held, [path.instances, u64::from(steps)])
             }
         });
         Ok(paths.collect())
@@ -245,7 +249,7 @@ impl Answers<'_> {
             if !is_agent_thread(&name) {
                 events.push(Event {
                     thread: self.names.text(&name),
-                    ..self.event(Kind::CpuTime, [nanos, 0])
+                    ..self.event(EventType::CpuTime, [nanos, 0])
                 });
             }
         }
@@ -274,7 +278,7 @@ impl Answers<'_> {
             let signature = jvmti.class_signature(class).unwrap_or_default();
             events.push(Event {
                 class: self.names.text(&class_name(&signature)),
-                ..self.event(Kind::Objects, [*count, *bytes])
+                ..self.event(EventType::Objects, [*count, *bytes])
             });
         }
         Ok(events)
@@ -286,7 +290,7 @@ impl Answers<'_> {
         let properties = properties.map_err(refused)?.into_iter();
         let event = |(name, value): (String, String)| {
             let texts = [name, value].map(|text| u64::from(self.names.text(&text)));
-            self.event(Kind::Property, texts)
+            self.event(EventType::Property, texts)
         };
         Ok(properties.map(event).collect())
     }

@@ -7,7 +7,7 @@ use crate::agent::subscribers::Subscriber;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::{StackFrame, VirtualThreadOf};
 use crate::ffi::refs::{GlobalRef, LocalRef};
-use observations::Group;
+use observations::EventKind;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
@@ -82,7 +82,9 @@ struct SampledThread {
 impl CpuSampler {
     pub fn new(jvm: Jvm<'_>, subscriber: &Subscriber) -> Self {
         Self {
-            interval: subscriber.wish(Group::Samples).map(|wish| wish.interval),
+            interval: subscriber
+                .subscription(EventKind::Samples)
+                .map(|subscription| subscription.interval),
             due: Instant::now(),
             known: Vec::new(),
             changes: 0,
@@ -223,7 +225,7 @@ impl CpuSampler {
         (at, within): (usize, Option<LocalRef<'_>>),
         sink: &mut impl SampleSink,
     ) {
-        let Some(wish) = subscriber.wish(Group::Samples) else {
+        let Some(subscription) = subscriber.subscription(EventKind::Samples) else {
             return;
         };
         let interval = self.interval_ns();
@@ -231,7 +233,7 @@ impl CpuSampler {
         let carrier = jvm.local.of_global(&known.thread);
         let shown = within.as_ref().unwrap_or(&carrier);
         // A thread that has ended has no stack.
-        let Ok(frames) = jvm.jvmti.stack(jvm.live, Some(shown), wish.frames) else {
+        let Ok(frames) = jvm.jvmti.stack(jvm.live, Some(shown), subscription.frames) else {
             return;
         };
         // The stack of a thread that has just started is empty.

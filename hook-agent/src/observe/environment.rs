@@ -11,7 +11,7 @@ use crate::ffi::subscriber_callbacks::{
 };
 use crate::ffi::table::{self, Capabilities, Event, ExtensionEvent};
 use crate::ffi::vm::Vm;
-use observations::{Group, Wish};
+use observations::{EventKind, EventSubscription};
 
 /// The bit of a capability, and its name.
 type NamedCapability = (u32, &'static str);
@@ -93,11 +93,11 @@ pub(crate) fn equip_for_owners(jvmti: Jvmti, phase: impl OnLoadOrLive) -> Result
 pub(crate) fn equipped(
     vm: Option<Vm>,
     phase: impl OnLoadOrLive,
-    wishes: &[Wish],
+    subscriptions: &[EventSubscription],
 ) -> Result<Jvmti, String> {
     let jvmti = vm.and_then(Vm::jvmti);
     let jvmti = jvmti.ok_or("the JVM creates no JVM TI environment")?;
-    equip(jvmti, phase, wishes).inspect_err(|_| jvmti.dispose())?;
+    equip(jvmti, phase, subscriptions).inspect_err(|_| jvmti.dispose())?;
     Ok(jvmti)
 }
 
@@ -142,9 +142,13 @@ fn add(
     Ok(())
 }
 
-fn equip(jvmti: Jvmti, phase: impl OnLoadOrLive, wishes: &[Wish]) -> Result<(), String> {
-    for wish in wishes {
-        add(jvmti, phase, needed(wish.group))?;
+fn equip(
+    jvmti: Jvmti,
+    phase: impl OnLoadOrLive,
+    subscriptions: &[EventSubscription],
+) -> Result<(), String> {
+    for subscription in subscriptions {
+        add(jvmti, phase, needed(subscription.kind))?;
     }
     // Optional capabilities; without them events lack details: files and lines, virtual threads.
     let optional = LINES.map(|(bit, _)| bit).into_iter();
@@ -160,49 +164,49 @@ fn equip(jvmti: Jvmti, phase: impl OnLoadOrLive, wishes: &[Wish]) -> Result<(), 
         .map_err(|error| format!("the JVM refuses the callbacks: {error}"))
 }
 
-/// The capabilities that events of a group require.
-fn needed(group: Group) -> &'static [NamedCapability] {
-    match group {
-        Group::Samples => &[TAGS, CPU],
-        Group::Allocations => &[TAGS, ALLOCATIONS],
-        Group::Monitors => &[TAGS, MONITORS],
-        Group::Exceptions | Group::Catches => &[EXCEPTIONS],
-        Group::Collections => &[COLLECTIONS],
-        Group::Frees => &[TAGS, ALLOCATIONS, FREES],
-        Group::Threads | Group::Classes | Group::Unloads | Group::Dumps => &[],
-        Group::Compilations => &[COMPILATIONS],
-        Group::Natives => &[NATIVES],
-        Group::Exhaustion => &EXHAUSTION,
-        Group::References | Group::WallClock => &[TAGS],
+/// The capabilities that events of a kind require.
+fn needed(kind: EventKind) -> &'static [NamedCapability] {
+    match kind {
+        EventKind::Samples => &[TAGS, CPU],
+        EventKind::Allocations => &[TAGS, ALLOCATIONS],
+        EventKind::Monitors => &[TAGS, MONITORS],
+        EventKind::Exceptions | EventKind::Catches => &[EXCEPTIONS],
+        EventKind::Collections => &[COLLECTIONS],
+        EventKind::Frees => &[TAGS, ALLOCATIONS, FREES],
+        EventKind::Threads | EventKind::Classes | EventKind::Unloads | EventKind::Dumps => &[],
+        EventKind::Compilations => &[COMPILATIONS],
+        EventKind::Natives => &[NATIVES],
+        EventKind::Exhaustion => &EXHAUSTION,
+        EventKind::References | EventKind::WallClock => &[TAGS],
     }
 }
 
-/// The JVM TI events of a group.
-fn events(group: Group) -> &'static [Event] {
-    match group {
-        Group::Unloads | Group::References => &[],
-        Group::Allocations => &[Event::SAMPLED_OBJECT_ALLOC],
-        Group::Frees => &[Event::SAMPLED_OBJECT_ALLOC, Event::OBJECT_FREE],
-        Group::Catches => &[Event::EXCEPTION_CATCH],
-        Group::Dumps => &[Event::DATA_DUMP_REQUEST],
-        Group::Monitors => &[
+/// The JVM TI events of a kind.
+fn events(kind: EventKind) -> &'static [Event] {
+    match kind {
+        EventKind::Unloads | EventKind::References => &[],
+        EventKind::Allocations => &[Event::SAMPLED_OBJECT_ALLOC],
+        EventKind::Frees => &[Event::SAMPLED_OBJECT_ALLOC, Event::OBJECT_FREE],
+        EventKind::Catches => &[Event::EXCEPTION_CATCH],
+        EventKind::Dumps => &[Event::DATA_DUMP_REQUEST],
+        EventKind::Monitors => &[
             Event::MONITOR_CONTENDED_ENTER,
             Event::MONITOR_CONTENDED_ENTERED,
             Event::MONITOR_WAIT,
             Event::MONITOR_WAITED,
         ],
-        Group::Exceptions => &[Event::EXCEPTION],
-        Group::Collections => &[
+        EventKind::Exceptions => &[Event::EXCEPTION],
+        EventKind::Collections => &[
             Event::GARBAGE_COLLECTION_START,
             Event::GARBAGE_COLLECTION_FINISH,
         ],
-        Group::Samples | Group::Threads | Group::WallClock => {
+        EventKind::Samples | EventKind::Threads | EventKind::WallClock => {
             &[Event::THREAD_START, Event::THREAD_END]
         }
-        Group::Classes => &[Event::CLASS_PREPARE],
-        Group::Compilations => &[Event::COMPILED_METHOD_LOAD, Event::COMPILED_METHOD_UNLOAD],
-        Group::Natives => &[Event::NATIVE_METHOD_BIND],
-        Group::Exhaustion => &[Event::RESOURCE_EXHAUSTED],
+        EventKind::Classes => &[Event::CLASS_PREPARE],
+        EventKind::Compilations => &[Event::COMPILED_METHOD_LOAD, Event::COMPILED_METHOD_UNLOAD],
+        EventKind::Natives => &[Event::NATIVE_METHOD_BIND],
+        EventKind::Exhaustion => &[Event::RESOURCE_EXHAUSTED],
     }
 }
 
@@ -219,14 +223,17 @@ const MOUNTS: [(HotSpotEvent, ExtensionEvent); 2] = [
 pub(super) fn enable(live: Live, subscriber: &Subscriber) -> Result<(), String> {
     let refused = |error: JvmtiError| format!("the JVM refuses an event: {error}");
     let jvmti = subscriber.jvmti;
-    if let Some(wish) = sampled(&subscriber.wishes) {
-        let set = jvmti.set_heap_sampling_interval(live, wish.bytes);
+    if let Some(subscription) = sampled(&subscriber.subscriptions) {
+        let set = jvmti.set_heap_sampling_interval(live, subscription.bytes);
         set.map_err(refused)?;
     }
-    let mut all = subscriber.wishes.iter().flat_map(|wish| events(wish.group));
+    let mut all = subscriber
+        .subscriptions
+        .iter()
+        .flat_map(|subscription| events(subscription.kind));
     all.try_for_each(|event| jvmti.set_event(live, *event, true))
         .map_err(refused)?;
-    if subscriber.wish(Group::Unloads).is_some() {
+    if subscriber.subscription(EventKind::Unloads).is_some() {
         let set = jvmti.set_hotspot_event(live, HotSpotEvent::CLASS_UNLOAD, Some(class_unload));
         set.map_err(|_| "the JVM has no event with the names of unloaded classes".to_owned())?;
     }
@@ -235,12 +242,12 @@ pub(super) fn enable(live: Live, subscriber: &Subscriber) -> Result<(), String> 
             let _ = jvmti.set_hotspot_event(live, event, Some(callback)); // refused by a JVM without virtual threads
         }
     }
-    if subscriber.wish(Group::Threads).is_some() {
+    if subscriber.subscription(EventKind::Threads).is_some() {
         for event in VIRTUAL {
             let _ = jvmti.set_event(live, event, true); // refused by a JVM without virtual threads
         }
     }
-    if subscriber.wish(Group::References).is_some() {
+    if subscriber.subscription(EventKind::References).is_some() {
         references::begin(subscriber, live)?;
     }
     Ok(())
@@ -248,7 +255,7 @@ pub(super) fn enable(live: Live, subscriber: &Subscriber) -> Result<(), String> 
 
 /// Makes the JVM send events for the code that was compiled before.
 pub(super) fn replay(live: Live, subscriber: &Subscriber) {
-    if subscriber.wish(Group::Compilations).is_some() {
+    if subscriber.subscription(EventKind::Compilations).is_some() {
         let _ = subscriber
             .jvmti
             .generate_events(live, Event::COMPILED_METHOD_LOAD);
@@ -257,14 +264,17 @@ pub(super) fn replay(live: Live, subscriber: &Subscriber) {
 
 /// Disables the events.
 pub(super) fn disable(live: Live, subscriber: &Subscriber) {
-    if subscriber.wish(Group::References).is_some() {
+    if subscriber.subscription(EventKind::References).is_some() {
         references::end(subscriber, live);
     }
-    let all = subscriber.wishes.iter().flat_map(|wish| events(wish.group));
+    let all = subscriber
+        .subscriptions
+        .iter()
+        .flat_map(|subscription| events(subscription.kind));
     for event in all.chain(&VIRTUAL) {
         let _ = subscriber.jvmti.set_event(live, *event, false);
     }
-    if subscriber.wish(Group::Unloads).is_some() {
+    if subscriber.subscription(EventKind::Unloads).is_some() {
         let jvmti = subscriber.jvmti;
         let _ = jvmti.set_hotspot_event(live, HotSpotEvent::CLASS_UNLOAD, None);
     }

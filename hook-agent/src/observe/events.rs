@@ -11,7 +11,7 @@ use crate::ffi::jvm_events::{ThreadEvent, VmEvent};
 use crate::ffi::jvmti::Jvmti;
 use crate::ffi::refs::LocalRef;
 use crate::names::class_name;
-use observations::Group;
+use observations::EventKind;
 use std::time::{Duration, Instant};
 
 /// Longest wait of a thread for the agent's files after memory or threads ran out, and the shortest time between two
@@ -123,8 +123,8 @@ pub(crate) fn vm_event(agent: &Agent, jvmti: Jvmti, event: VmEvent) {
             EventData::ResourceExhausted { flags, text }
         }
         VmEvent::ClassUnload { class } => {
-            let wish = subscriber.wish(Group::Unloads);
-            if !wish.is_some_and(|wish| wish.takes_class(&class)) {
+            let subscription = subscriber.subscription(EventKind::Unloads);
+            if !subscription.is_some_and(|subscription| subscription.takes_class(&class)) {
                 return;
             }
             EventData::ClassUnload { class }
@@ -162,25 +162,25 @@ fn push(
     (thread, data, class): (&LocalRef<'_>, EventData, Vec<u8>),
 ) {
     let Jvm { jvmti, live, local } = jvm;
-    let Some(wish) = subscriber.wish(group(&data)) else {
+    let Some(subscription) = subscriber.subscription(event_kind(&data)) else {
         return;
     };
     let name = jvmti.thread_name(live, local, thread).unwrap_or_default();
-    if is_agent_thread(&name) || !wish.takes_thread(&name) {
+    if is_agent_thread(&name) || !subscription.takes_thread(&name) {
         return;
     }
-    if !class.is_empty() && !wish.takes_all_classes() {
+    if !class.is_empty() && !subscription.takes_all_classes() {
         let name = class_name(&class);
         let names = [Some(name.as_str()), class_within(&name)];
         if !names
             .into_iter()
             .flatten()
-            .any(|name| wish.takes_class(name))
+            .any(|name| subscription.takes_class(name))
         {
             return;
         }
     }
-    let frames = match wish.frames {
+    let frames = match subscription.frames {
         0 => None,
         most => jvmti.stack(live, None, most).ok(),
     };
@@ -193,24 +193,24 @@ fn push(
     });
 }
 
-/// The group to which plugins subscribe for this event.
-pub(super) fn group(data: &EventData) -> Group {
+/// The kind of event to which plugins subscribe for this event.
+pub(super) fn event_kind(data: &EventData) -> EventKind {
     match data {
-        EventData::SampledObjectAlloc { .. } => Group::Allocations,
-        EventData::Exception { .. } => Group::Exceptions,
+        EventData::SampledObjectAlloc { .. } => EventKind::Allocations,
+        EventData::Exception { .. } => EventKind::Exceptions,
         EventData::MonitorEntered(..)
         | EventData::MonitorWaited(_)
-        | EventData::Unparked { .. } => Group::Monitors,
-        EventData::ThreadStart { .. } | EventData::ThreadEnd { .. } => Group::Threads,
-        EventData::ClassPrepare => Group::Classes,
+        | EventData::Unparked { .. } => EventKind::Monitors,
+        EventData::ThreadStart { .. } | EventData::ThreadEnd { .. } => EventKind::Threads,
+        EventData::ClassPrepare => EventKind::Classes,
         EventData::CompiledMethodLoad { .. } | EventData::CompiledMethodUnload { .. } => {
-            Group::Compilations
+            EventKind::Compilations
         }
-        EventData::NativeMethodBind { .. } => Group::Natives,
-        EventData::ResourceExhausted { .. } => Group::Exhaustion,
-        EventData::ExceptionCatch { .. } => Group::Catches,
-        EventData::ClassUnload { .. } => Group::Unloads,
-        EventData::DataDumpRequest => Group::Dumps,
+        EventData::NativeMethodBind { .. } => EventKind::Natives,
+        EventData::ResourceExhausted { .. } => EventKind::Exhaustion,
+        EventData::ExceptionCatch { .. } => EventKind::Catches,
+        EventData::ClassUnload { .. } => EventKind::Unloads,
+        EventData::DataDumpRequest => EventKind::Dumps,
     }
 }
 
@@ -231,13 +231,16 @@ fn follow_to_the_end(
     object: &LocalRef<'_>,
     class: &LocalRef<'_>,
 ) {
-    let (Some(freed), Some(wish)) = (subscriber.freed(), subscriber.wish(Group::Frees)) else {
+    let (Some(freed), Some(subscription)) = (
+        subscriber.freed(),
+        subscriber.subscription(EventKind::Frees),
+    ) else {
         return;
     };
     let Ok(signature) = jvm.jvmti.class_signature(class) else {
         return;
     };
-    if wish.takes_all_classes() || wish.takes_class(&class_name(&signature)) {
+    if subscription.takes_all_classes() || subscription.takes_class(&class_name(&signature)) {
         let _ = jvm.jvmti.set_tag(jvm.live, object, freed.tag(&signature));
     }
 }
@@ -302,7 +305,7 @@ fn waited(
     kind: impl FnOnce(u64, Option<MonitorHolder>) -> EventData,
 ) -> Option<(EventData, Vec<u8>)> {
     let (nanos, holder) = subscriber.wait_ends(thread_tag(jvm, subscriber, thread)?)?;
-    if nanos < subscriber.wish(Group::Monitors)?.at_least {
+    if nanos < subscriber.subscription(EventKind::Monitors)?.at_least {
         return None;
     }
     Some((kind(nanos, holder), monitor_signature(jvm, object)?))

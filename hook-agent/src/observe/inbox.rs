@@ -5,7 +5,7 @@ use crate::agent::Agent;
 use crate::agent::subscribers::{Event, Subscriber};
 use crate::ffi::jvm::Jvm;
 use crate::ffi::live;
-use observations::Group;
+use observations::EventKind;
 use observations::recorded::Collection;
 
 /// Receives the events.
@@ -62,7 +62,7 @@ impl Inbox {
         for event in queue.events {
             jvm.with_frame(16, |jvm| sink.event(jvm, event));
         }
-        if subscriber.wish(Group::Collections).is_some() {
+        if subscriber.subscription(EventKind::Collections).is_some() {
             self.read_collections(jvm, sink);
         }
         any

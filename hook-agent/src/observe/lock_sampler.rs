@@ -9,7 +9,7 @@ use crate::agent::subscribers::{Event, EventData, LockFields, Park, Subscriber, 
 use crate::ffi::jvm::Jvm;
 use crate::ffi::refs::LocalRef;
 use crate::spans::runtime;
-use observations::Group;
+use observations::EventKind;
 use std::collections::HashSet;
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ pub(super) struct LockSampler {
 impl LockSampler {
     /// Returns `None` if waits for monitors are not recorded.
     pub fn new(subscriber: &Subscriber) -> Option<Self> {
-        let is_wanted = subscriber.wish(Group::Monitors).is_some();
+        let is_wanted = subscriber.subscription(EventKind::Monitors).is_some();
         let follows = subscriber.id.samples_locks();
         (is_wanted && follows && subscriber.lock_fields().is_some()).then(|| Self {
             last: Instant::now(),
@@ -165,7 +165,10 @@ fn begin(
 ) {
     let Jvm { jvmti, live, local } = jvm;
     let name = jvmti.thread_name(live, local, thread).unwrap_or_default();
-    let (Some(wish), false) = (subscriber.wish(Group::Monitors), is_agent_thread(&name)) else {
+    let (Some(subscription), false) = (
+        subscriber.subscription(EventKind::Monitors),
+        is_agent_thread(&name),
+    ) else {
         return;
     };
     let class = match local.is_same_object(blocker, thread) {
@@ -174,7 +177,7 @@ fn begin(
             .object_class(blocker)
             .and_then(|class| jvmti.class_signature(&class).ok()),
     };
-    let frames = match wish.frames {
+    let frames = match subscription.frames {
         0 => None,
         most => jvmti.stack(live, Some(thread), most).ok(),
     };

@@ -2,7 +2,7 @@
 
 use super::answers::Answers;
 use super::cpu_sampler::SampleSink;
-use super::events::group;
+use super::events::event_kind;
 use super::inbox::{EventSink, Inbox};
 use super::jvm_description;
 use super::methods::{Methods, place};
@@ -14,13 +14,13 @@ use crate::ffi::jvmti::{MethodId, StackFrame};
 use crate::messages::{self, Code};
 use crate::names::class_name;
 use host::Observer;
-use host::observer::Failed;
-use observations::batch::{Event as BatchEvent, Kind as BatchEventKind, MOST_EVENTS, Names, WORDS};
+use host::observer::FailedCall;
+use observations::batch::{Event as BatchEvent, EventType, MOST_EVENTS, Names, WORDS};
 use observations::recorded::Collection;
 use observations::request::Request;
 use observations::stacks::Frame;
 use observations::tables::{PluginTables, VERSION};
-use observations::{Group, Wish};
+use observations::{EventKind, EventSubscription};
 use std::time::{Duration, Instant};
 
 /// Rest of a plugin after a call, as a multiple of the CPU time of the call: a plugin may use a fifth of a core.
@@ -40,7 +40,7 @@ const MOST_SAMPLES: usize = 4 * MOST_EVENTS;
 pub(super) struct PluginDelivery {
     agent: &'static Agent,
     observer: Observer,
-    wishes: Vec<Wish>,
+    subscriptions: Vec<EventSubscription>,
     names: Names,
     methods: Methods,
     /// Encoded events to deliver.
@@ -80,9 +80,9 @@ impl PluginDelivery {
             agent,
             asked: Vec::new(),
             answering: Duration::ZERO,
-            tick: observer.may_ask().then_some(now),
+            tick: observer.makes_requests().then_some(now),
             observer,
-            wishes: subscriber.wishes.clone(),
+            subscriptions: subscriber.subscriptions.clone(),
             names: Names::default(),
             methods: Methods::default(),
             waiting: Vec::new(),
@@ -251,7 +251,7 @@ impl PluginDelivery {
 
     /// Takes over the requests of the last call.
     fn note_requests(&mut self) {
-        let (asked, refused) = self.observer.asked();
+        let (asked, refused) = self.observer.take_requests();
         self.asked.extend(asked);
         self.tables.refused += refused;
     }
@@ -265,32 +265,34 @@ impl PluginDelivery {
         self.tick = self.tick.map(|_| now + TICK);
     }
 
-    fn failed(&mut self, failed: Failed, consequence: &str) {
-        let Failed { fault, retired } = failed;
+    fn failed(&mut self, failed: FailedCall, consequence: &str) {
+        let FailedCall { failure, retired } = failed;
         let plugin = self.observer.plugin();
         let what = match retired {
             true => "and gets no more events",
             false => consequence,
         };
         // Each cause is reported once, and the retirement always.
-        if retired || self.tables.cause.as_ref() != Some(&fault.cause) {
+        if retired || self.tables.cause.as_ref() != Some(&failure.cause) {
             messages::warning(
                 Code::Observer,
                 format_args!(
                     "plugin `{plugin}` failed with events of the JVM ({}: {}), {what}",
-                    fault.code, fault.cause
+                    failure.code, failure.cause
                 ),
             );
         }
         if retired {
             self.agent.failures.agent_failed();
         }
-        self.tables.cause = Some(fault.cause);
+        self.tables.cause = Some(failure.cause);
         self.tables.retired |= retired;
     }
 
-    fn wish(&self, group: Group) -> Option<&Wish> {
-        self.wishes.iter().find(|wish| wish.group == group)
+    fn subscription(&self, kind: EventKind) -> Option<&EventSubscription> {
+        self.subscriptions
+            .iter()
+            .find(|subscription| subscription.kind == kind)
     }
 
     fn queue(&mut self, event: BatchEvent) {
@@ -301,7 +303,7 @@ impl PluginDelivery {
     fn queue_freed(&mut self, subscriber: &Subscriber) {
         for (class, count) in subscriber.freed().map(Freed::take).unwrap_or_default() {
             let event = BatchEvent {
-                kind: BatchEventKind::Freed,
+                kind: EventType::Freed,
                 thread: 0,
                 nanos: self.inbox.elapsed(),
                 class: self.names.text(&class_name(&class)),
@@ -318,7 +320,7 @@ impl PluginDelivery {
             return;
         }
         let event = BatchEvent {
-            kind: BatchEventKind::Sample,
+            kind: EventType::Sample,
             thread: self.names.text(thread),
             nanos: self.inbox.elapsed(),
             class: 0,
@@ -338,7 +340,7 @@ impl PluginDelivery {
     }
 
     /// The number of a method, if the plugin observes its class.
-    fn method(&mut self, jvm: Jvm<'_>, group: Group, method: MethodId) -> Option<u32> {
+    fn method(&mut self, jvm: Jvm<'_>, event_kind: EventKind, method: MethodId) -> Option<u32> {
         let frame = self.methods.frame(
             jvm,
             StackFrame {
@@ -346,7 +348,7 @@ impl PluginDelivery {
                 location: 0,
             },
         );
-        let wanted = self.wish(group)?.takes_class(&frame.class);
+        let wanted = self.subscription(event_kind)?.takes_class(&frame.class);
         wanted.then(|| self.names.method(&frame))
     }
 
@@ -361,48 +363,43 @@ impl PluginDelivery {
     }
 
     /// The kind and the values of an event. Returns `None` if the plugin does not observe it.
-    fn encode(&mut self, jvm: Jvm<'_>, data: EventData) -> Option<(BatchEventKind, [u64; 2])> {
-        let group = group(&data);
+    fn encode(&mut self, jvm: Jvm<'_>, data: EventData) -> Option<(EventType, [u64; 2])> {
+        let event_kind = event_kind(&data);
         let encode = match data {
             EventData::SampledObjectAlloc { size, .. } => {
-                let interval = self.wish(group)?.bytes;
+                let interval = self.subscription(event_kind)?.bytes;
                 let stands_for = size as f64 / observations::recorder::share(interval, size);
-                (
-                    BatchEventKind::Allocation,
-                    [size, stands_for.round() as u64],
-                )
+                (EventType::Allocation, [size, stands_for.round() as u64])
             }
-            EventData::Exception { caught } => {
-                (BatchEventKind::Exception, self.handler(jvm, caught))
-            }
-            EventData::ExceptionCatch { at } => (BatchEventKind::Caught, self.handler(jvm, at)),
-            EventData::ClassUnload { .. } => (BatchEventKind::ClassUnloaded, [0, 0]),
-            EventData::DataDumpRequest => (BatchEventKind::DumpAsked, [0, 0]),
-            EventData::MonitorEntered(nanos, _) => (BatchEventKind::Entered, [nanos, 0]),
-            EventData::MonitorWaited(nanos) => (BatchEventKind::Waited, [nanos, 0]),
+            EventData::Exception { caught } => (EventType::Exception, self.handler(jvm, caught)),
+            EventData::ExceptionCatch { at } => (EventType::Caught, self.handler(jvm, at)),
+            EventData::ClassUnload { .. } => (EventType::ClassUnloaded, [0, 0]),
+            EventData::DataDumpRequest => (EventType::DumpAsked, [0, 0]),
+            EventData::MonitorEntered(nanos, _) => (EventType::Entered, [nanos, 0]),
+            EventData::MonitorWaited(nanos) => (EventType::Waited, [nanos, 0]),
             EventData::Unparked { .. } => return None, // of recordings only
             EventData::ThreadStart { is_virtual } => {
-                (BatchEventKind::ThreadStarted, [u64::from(is_virtual), 0])
+                (EventType::ThreadStarted, [u64::from(is_virtual), 0])
             }
             EventData::ThreadEnd { is_virtual } => {
-                (BatchEventKind::ThreadEnded, [u64::from(is_virtual), 0])
+                (EventType::ThreadEnded, [u64::from(is_virtual), 0])
             }
-            EventData::ClassPrepare => (BatchEventKind::ClassPrepared, [0, 0]),
+            EventData::ClassPrepare => (EventType::ClassPrepared, [0, 0]),
             EventData::CompiledMethodLoad { method, bytes } => {
-                let method = self.method(jvm, group, method)?;
-                (BatchEventKind::CodeMade, [u64::from(method), bytes])
+                let method = self.method(jvm, event_kind, method)?;
+                (EventType::CodeMade, [u64::from(method), bytes])
             }
             EventData::CompiledMethodUnload { method } => {
-                let method = self.method(jvm, group, method)?;
-                (BatchEventKind::CodeGone, [u64::from(method), 0])
+                let method = self.method(jvm, event_kind, method)?;
+                (EventType::CodeGone, [u64::from(method), 0])
             }
             EventData::NativeMethodBind { method } => {
-                let method = self.method(jvm, group, method)?;
-                (BatchEventKind::NativeBound, [u64::from(method), 0])
+                let method = self.method(jvm, event_kind, method)?;
+                (EventType::NativeBound, [u64::from(method), 0])
             }
             EventData::ResourceExhausted { flags, text } => {
                 let text = self.names.text(&text);
-                (BatchEventKind::Exhausted, [flags, u64::from(text)])
+                (EventType::Exhausted, [flags, u64::from(text)])
             }
         };
         Some(encode)
@@ -411,27 +408,32 @@ impl PluginDelivery {
 
 impl SampleSink for PluginDelivery {
     fn wants(&self, thread: &str) -> bool {
-        let wish = self.wish(Group::Samples);
-        wish.is_some_and(|wish| wish.takes_thread(thread))
+        let subscription = self.subscription(EventKind::Samples);
+        subscription.is_some_and(|subscription| subscription.takes_thread(thread))
     }
 
     fn turn(&mut self, _: u64) {}
 
     fn seen(&mut self, jvm: Jvm<'_>, thread: &str, frames: &[StackFrame], nanos: u64) {
-        let Some(wish) = self.wishes.iter().find(|wish| wish.group == Group::Samples) else {
+        let Some(subscription) = self
+            .subscriptions
+            .iter()
+            .find(|subscription| subscription.kind == EventKind::Samples)
+        else {
             return;
         };
         let methods = &mut self.methods;
         let mut classes = frames.iter().map(|frame| methods.frame(jvm, *frame).class);
-        if wish.takes_all_classes() || classes.any(|class| wish.takes_class(&class)) {
+        if subscription.takes_all_classes() || classes.any(|class| subscription.takes_class(&class))
+        {
             let stack = self.stack(jvm, frames);
             self.sample(thread, stack, nanos);
         }
     }
 
     fn unseen(&mut self, thread: &str, nanos: u64) {
-        let wish = self.wish(Group::Samples);
-        if wish.is_some_and(Wish::takes_all_classes) {
+        let subscription = self.subscription(EventKind::Samples);
+        if subscription.is_some_and(EventSubscription::takes_all_classes) {
             self.sample(thread, 0, nanos);
         }
     }
@@ -460,8 +462,8 @@ impl EventSink for PluginDelivery {
 
     fn collections(&mut self, collections: Vec<Collection>, after: Option<(u64, u64)>) {
         let at_least = self
-            .wish(Group::Collections)
-            .map_or(0, |wish| wish.at_least);
+            .subscription(EventKind::Collections)
+            .map_or(0, |subscription| subscription.at_least);
         let last = collections.len().saturating_sub(1);
         for (index, collection) in collections.into_iter().enumerate() {
             if collection.duration_ns < at_least {
@@ -469,7 +471,7 @@ impl EventSink for PluginDelivery {
             }
             let used = after.filter(|_| index == last).map_or(0, |(used, _)| used);
             self.queue(BatchEvent {
-                kind: BatchEventKind::Collection,
+                kind: EventType::Collection,
                 thread: 0,
                 nanos: collection.start_ns,
                 class: 0,

@@ -13,7 +13,7 @@ use crate::agent::subscribers::{Event, EventData, MonitorHolder, Subscriber, Wai
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::StackFrame;
 use crate::names::class_name;
-use observations::recorded::{Collection, Deadlock, OtherReferences, Stuck, What};
+use observations::recorded::{Collection, Deadlock, MomentKind, OtherReferences, Stuck};
 use observations::recorder::{Origin, Owner, Recorder};
 use observations::{Recorded, Subscription};
 use std::collections::{HashMap, HashSet};
@@ -123,11 +123,11 @@ impl RecordingBuilder {
                 WaitKind::ToEnter => {
                     let owner = self.owner(jvm, one.wait.holder);
                     self.recorder.unfinished_contended(origin, owner, nanos);
-                    What::UnfinishedContended
+                    MomentKind::UnfinishedContended
                 }
                 WaitKind::ObjectWait => {
                     self.recorder.unfinished_wait(origin, nanos);
-                    What::UnfinishedWait
+                    MomentKind::UnfinishedWait
                 }
             };
             self.recorder.moment(what, now, nanos, origin);
@@ -187,7 +187,7 @@ impl RecordingBuilder {
             if let Some(whole) = whole {
                 let now = self.inbox.elapsed();
                 self.recorder
-                    .moment(What::UnfinishedLock, now, whole, origin);
+                    .moment(MomentKind::UnfinishedLock, now, whole, origin);
             }
         }
     }
@@ -206,7 +206,7 @@ impl RecordingBuilder {
                 class: 0,
                 node,
             };
-            let what = What::Wall(sample.state);
+            let what = MomentKind::Wall(sample.state);
             self.recorder.moment(what, now, nanos, origin);
         }
     }
@@ -285,7 +285,7 @@ impl SampleSink for RecordingBuilder {
             node,
         };
         let now = self.inbox.elapsed();
-        self.recorder.moment(What::Cpu, now, nanos, origin);
+        self.recorder.moment(MomentKind::Cpu, now, nanos, origin);
     }
 
     fn unseen(&mut self, thread: &str, nanos: u64) {
@@ -305,22 +305,22 @@ impl EventSink for RecordingBuilder {
                     self.objects.resize(self.objects.len().max(at + 1), None);
                     self.objects[at] = row;
                 }
-                (What::Allocation, size)
+                (MomentKind::Allocation, size)
             }
             EventData::Exception { caught } => {
                 let swallowed = caught.is_some_and(|handler| self.swallows(jvm, handler));
                 let caught = caught.map(|frame| self.frame(jvm, frame));
                 self.recorder.exception(origin, caught, swallowed);
-                (What::Exception, 0)
+                (MomentKind::Exception, 0)
             }
             EventData::MonitorEntered(nanos, holder) => {
                 let owner = self.owner(jvm, holder);
                 self.recorder.contended(origin, owner, nanos);
-                (What::Contended, nanos)
+                (MomentKind::Contended, nanos)
             }
             EventData::MonitorWaited(nanos) => {
                 self.recorder.waited(origin, nanos);
-                (What::Wait, nanos)
+                (MomentKind::Wait, nanos)
             }
             EventData::Unparked {
                 nanos,
@@ -329,7 +329,7 @@ impl EventSink for RecordingBuilder {
             } => {
                 self.parked(origin, holder, nanos, (whole.is_some(), false));
                 match whole {
-                    Some(whole) => (What::Lock, whole),
+                    Some(whole) => (MomentKind::Lock, whole),
                     None => return,
                 }
             }

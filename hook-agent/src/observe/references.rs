@@ -10,7 +10,7 @@ use crate::ffi::jvm::Jvm;
 use crate::ffi::jvm_events::GlobalRefHandle;
 use crate::ffi::phases::Live;
 use crate::ffi::refs::{Local, LocalRef};
-use observations::Group;
+use observations::EventKind;
 use observations::recorded::OtherReferences;
 
 /// Adds a global reference that the program has created on this thread.
@@ -28,7 +28,7 @@ pub(crate) fn created(
         return;
     };
     let jvm = Jvm::new(subscriber.jvmti, live, local);
-    let Some(wish) = subscriber.wish(Group::References) else {
+    let Some(subscription) = subscriber.subscription(EventKind::References) else {
         return;
     };
     let jvmti = jvm.jvmti;
@@ -40,7 +40,9 @@ pub(crate) fn created(
     }
     let class = local.object_class(object);
     let class = class.and_then(|class| jvmti.class_signature(&class).ok());
-    let frames = jvmti.stack(live, None, wish.frames).unwrap_or_default();
+    let frames = jvmti
+        .stack(live, None, subscription.frames)
+        .unwrap_or_default();
     subscriber
         .references
         .create(handle, name, class.unwrap_or_default(), frames);
@@ -87,7 +89,7 @@ pub(super) fn end(subscriber: &Subscriber, live: Live) {
 
 /// Adds the references that were created since the last call.
 pub(super) fn read(jvm: Jvm<'_>, subscriber: &Subscriber, recording: &mut RecordingBuilder) {
-    if subscriber.wish(Group::References).is_none() {
+    if subscriber.subscription(EventKind::References).is_none() {
         return;
     }
     let references: &References = &subscriber.references;
@@ -105,7 +107,7 @@ pub(super) fn sum(
     recording: &mut RecordingBuilder,
     is_end: bool,
 ) {
-    if subscriber.wish(Group::References).is_none() {
+    if subscriber.subscription(EventKind::References).is_none() {
         return;
     }
     let sums = subscriber.references.sums();

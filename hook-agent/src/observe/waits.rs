@@ -11,7 +11,7 @@ use crate::agent::subscribers::{Subscriber, WaitKind, Waiting};
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvm_events::ThreadEvent;
 use crate::ffi::refs::LocalRef;
-use observations::{Group, Wish};
+use observations::{EventKind, EventSubscription};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,8 +21,11 @@ const LONG: Duration = Duration::from_millis(5);
 const OWNERS: usize = 32;
 
 /// The events of a session that records waits.
-pub(super) fn wishes() -> Vec<Wish> {
-    vec![Wish::all(Group::Monitors), Wish::all(Group::Collections)]
+pub(super) fn subscriptions() -> Vec<EventSubscription> {
+    vec![
+        EventSubscription::all(EventKind::Monitors),
+        EventSubscription::all(EventKind::Collections),
+    ]
 }
 
 /// Handles an event of the current thread.

@@ -12,7 +12,7 @@ use crate::agent::subscribers::Subscriber;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::VirtualThreadOf;
 use crate::ffi::refs::{GlobalRef, LocalRef};
-use observations::Group;
+use observations::EventKind;
 use observations::thread_state::ThreadState;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -59,13 +59,13 @@ struct ListedThread {
 impl WallSampler {
     /// Begins to sample. Returns `None` if there is no subscription to wall-clock samples.
     pub fn new(jvm: Jvm<'_>, subscriber: &Subscriber) -> Option<Self> {
-        let wish = subscriber.wish(Group::WallClock)?;
+        let subscription = subscriber.subscription(EventKind::WallClock)?;
         let release = jvm.jvmti.java_release(jvm.live).unwrap_or(0);
         let now = Instant::now();
         let mut wall = Self {
-            interval: wish.interval,
-            frames: wish.frames,
-            due: now + wish.interval,
+            interval: subscription.interval,
+            frames: subscription.frames,
+            due: now + subscription.interval,
             last: now,
             known: Vec::new(),
             next: 0,

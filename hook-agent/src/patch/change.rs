@@ -14,8 +14,8 @@ use crate::patch::target::{self, Target};
 use crate::patch::{dry_run, findable, fitted, frames, loaded_file, schema};
 use control::Refusal;
 use control::patch::{BrokenRule, ClassOutcome, ClassState, PatchRequest, Patched, Rollback};
+use host::exclusions::is_excluded;
 use host::structural_edits::with_prefixed_natives;
-use host::untouched::is_untouched;
 use rewriter::check_soundness;
 use std::path::Path;
 use std::sync::Arc;
@@ -152,7 +152,7 @@ impl<'a> Change<'a> {
     /// Compares a loaded class with the new class file. If a rule is broken, the class is refused.
     fn compare(self, target: &mut Target, new: &NewClass, stack: &Stack, force: bool) {
         target.outcome.after.clone_from(&new.digest);
-        if is_untouched(&target.name) {
+        if is_excluded(&target.name) {
             let text = "the JVM or the agent uses this class while it changes classes";
             return target.refuse(vec![schema::own_rule(text)]);
         }

@@ -5,7 +5,7 @@
 use host::cache::Cache;
 use host::compiler::{COMMAND, CompilerProcess};
 use host::config::PluginConfig;
-use host::{ClassRequest, CodeLocation, Config, Loader, Outcome, Pipeline};
+use host::{ClassRequest, CodeSource, Config, Loader, Outcome, Pipeline};
 use probes::ProbeTable;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -114,7 +114,7 @@ impl crate::Worker for Worker<'_> {
         let request = ClassRequest {
             name: b"java/util/concurrent/ConcurrentHashMap",
             loader: &Loader::App,
-            location: CodeLocation::Unread,
+            location: CodeSource::Unread,
             bytes,
             original: None,
             retransforming: false,

@@ -21,7 +21,7 @@ pub const COMMAND: &str = "classhook";
 
 /// The cause for a child that exceeded the total time but not its own limits, perhaps on a busy
 /// machine.
-const LATE: &str = "it took longer than the time allowed in all";
+const LATE: &str = "it exceeded the total time limit";
 /// The code of a plugin that exceeds a limit.
 const BEYOND: &str = "H0117";
 
@@ -103,7 +103,7 @@ impl Compiler for CompilerProcess {
             None => Err(unusable(
                 plugin,
                 program,
-                "its answer is not the compiler's",
+                "its answer is not that of a compiler",
             )),
         }
     }
@@ -185,7 +185,7 @@ pub(crate) fn beyond(plugin: &PluginFile, found: &str, expected: &str) -> HostEr
 
 fn no_compiler(plugin: &PluginFile, programs: &[PathBuf]) -> HostError {
     let message = format!(
-        "plugin `{}` must be compiled, and the command `{COMMAND}`, which compiles plugins, is not found",
+        "plugin `{}` must be compiled, but the command `{COMMAND}` was not found",
         plugin.name
     );
     let looked = programs
@@ -245,16 +245,16 @@ mod tests {
     }
 
     #[test]
-    fn child_that_its_limits_end_is_told_with_its_cause() {
+    fn child_that_exceeds_its_limits_is_reported_with_its_cause() {
         let memory = Err(Some("it ran out of memory or aborted"));
         assert_eq!(answer("kill -ABRT $$", LONG), memory);
-        let time = Err(Some("it used more than the time allowed"));
+        let time = Err(Some("it exceeded the limit of CPU time"));
         assert_eq!(answer("kill -XCPU $$", LONG), time);
         assert_eq!(answer("exit 1", LONG), Err(None));
     }
 
     #[test]
-    fn only_what_another_try_would_not_change_lasts() {
+    fn only_lasting_errors_are_stored() {
         let (_folder, plugin) = plugin();
         let expected = Some(("9 functions".to_owned(), "8".to_owned()));
         assert_eq!(lasting(&beyond(&plugin, "9 functions", "8")), expected);
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_what_to_do() {
+    fn errors_give_advice() {
         let (_folder, plugin) = plugin();
         let missing = CompilerProcess::new(vec!["/nowhere/compiler".into(), "/dev/null".into()]);
         let error = missing.compile(&plugin).unwrap_err();
@@ -276,7 +276,7 @@ mod tests {
         let other = CompilerProcess::new(vec!["/bin/echo".into()]);
         let error = other.compile(&plugin).unwrap_err().to_string();
         assert!(
-            error.contains("/bin/echo") && error.contains("not the compiler's"),
+            error.contains("/bin/echo") && error.contains("not that of a compiler"),
             "{error}"
         );
     }

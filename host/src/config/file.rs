@@ -308,7 +308,7 @@ impl Source<'_> {
             None => Ok(()),
             Some((_, plugin)) => Err(HostError::new(
                 "H0105",
-                format!("two plugins are called `{}`", plugin.name),
+                format!("two plugins have the name `{}`", plugin.name),
             )
             .with("at", self.path.display().to_string())
             .with(

@@ -74,9 +74,8 @@ impl Lock {
     /// The file's text.
     #[must_use]
     pub fn text(&self) -> String {
-        let mut text = format!(
-            "# Written by `classhook plugin add`; not meant to be changed by hand.\nversion = {VERSION}\n"
-        );
+        let mut text =
+            format!("# Written by `classhook plugin add`; do not edit.\nversion = {VERSION}\n");
         for plugin in &self.plugins {
             let version = plugin.version.as_deref();
             let version = version.map(|version| format!("version = {}\n", quoted(version)));
@@ -183,7 +182,7 @@ pub fn quoted(text: &str) -> String {
 fn damaged(path: &Path, found: &str) -> HostError {
     let message = format!("{} cannot be read", path.display());
     HostError::new("H0118", message)
-        .with("expected", format!("what `classhook plugin add` writes, of version {VERSION}"))
+        .with("expected", format!("the format of `classhook plugin add`, version {VERSION}"))
         .with("found", found)
         .with("help", "take the file from your version control, or remove it and add the plugins again; a newer version needs a newer classhook")
 }
@@ -250,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn kept_component_has_the_digest_of_its_path_whoever_names_it() {
+    fn stored_component_has_the_digest_of_its_path() {
         let path = locked("a").file(Path::new("/p"));
         assert_eq!(digest_of(&path), Some(&*"ab".repeat(32)));
         let plugin = PluginConfig::file(path.clone());

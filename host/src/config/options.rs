@@ -16,93 +16,93 @@ pub const OPTIONS_HELP: &str = "\
 Options of the Classhook agent: -agentpath:…/libclasshook.so=key=value,key=value
 A comma or backslash inside a value is written \\, or \\\\.
 
-  config=FILE        classhook.toml to start from; the keys below come on top of it
-  output=DIR         folder for snapshots (default: classhook)
-  file-name=NAME     what the files in it are called, in front of a random number: %p process
-                     id, %h machine, %t time of the start, %u user (default: classhook-%p-
-                     and the start in milliseconds)
-  plugin=NAME|FILE   a bundled plugin (coverage, patch, trace) or a .wasm file; may be repeated.
-                     none: no plugin, until one is brought in while the JVM runs.
+  config=FILE        start from this classhook.toml; the keys below override it
+  output=DIR         write snapshots into this folder (default: classhook)
+  file-name=NAME     begin the names of the files so: %p process id, %h machine,
+                     %t time of the start, %u user; a random number follows
+                     (default: classhook-%p- and the start in milliseconds)
+  plugin=NAME|FILE   load a bundled plugin (coverage, patch, trace) or a .wasm file;
+                     may be repeated. none: load no plugin at the start.
                      Without config and plugin: coverage
-  select=A;B;C       which classes; may be repeated. com.acme.**  @annotation
+  select=A;B;C       select classes; may be repeated. com.acme.**  @annotation
                      <:supertype  loader:app  location:FOLDER|JAR  location:any;
                      ! in front excludes.
-                     For the plugins named by plugin=, else for all
-  grant=A;B          capabilities: probes, rewrite, structure (members and names),
-                     raw (whole class files), helpers (classes of its own),
-                     boot (classes of the JDK's innermost loaders), natives
-                     (native methods as spans), observe-samples and others
-                     (what the JVM itself tells). For the plugins named by
-                     plugin=, else for all
-  settings=JSON      what the plugins named by plugin=, else all, are configured
-                     with: their [plugin.config] as JSON
-  when=CONDITION     only single calls that match are kept, by the plugins named by
-                     plugin=, else by all: duration > 100ms || threw
-  show=VALUES        what is kept of each single call besides: arg, returned,
+                     For the plugins of plugin=, else for all
+  grant=A;B          grant capabilities: probes, rewrite, structure (members and names),
+                     raw (whole class files), helpers (helper classes), boot (classes
+                     of the boot and platform loaders), natives (spans on native
+                     methods), observe-samples and others (events of the JVM).
+                     For the plugins of plugin=, else for all
+  settings=JSON      configure the plugins of plugin=, else all, with this
+                     [plugin.config] as JSON
+  when=CONDITION     keep only single calls that match, of the plugins of plugin=,
+                     else of all: duration > 100ms || threw
+  show=VALUES        keep these values of each single call as well: arg, returned,
                      this.size, stack(10)
-  calls=NUMBER       how many of these calls are kept
-  calls-per-second=NUMBER  how many are kept within one second
-  depth=LEVELS       how many objects within one another are kept with their fields,
-                     elements and entries, 0 (default) to 8
-  about=WHAT         what when= and show= are about: calls (default); places, the events
-                     that plugins without values ask for; writes:CLASS.FIELD;…, of
-                     these events those that write one of these fields
-  max-size=SIZE      how long an event file may become: 500M, 2G; no less than 8M
-  when-full=MODE     what then becomes of single calls; sums go on. drop-oldest: the
-                     oldest are taken out (default); stop: no more are written
-  waits=on|off       whether waits of threads with open calls, and collections, are
-                     recorded beside the calls (default: off)
-  on-error=MODE      warn: report and go on (default); strict: the JVM exits with 3
-  run=ID             an id stored in the snapshot
-  control=on|off     whether `classhook status PID` and the like can reach the
-                     agent while it runs (default: on)
-  self-check=on|off  whether each changed class is taken apart again and compared
-                     with what it was before it is used (default: on)
-  plan-cache=on|off  whether what plugins asked for in a class is kept in the user's cache,
-                     and plugins are not asked again about the same class (default: on)
+  calls=NUMBER       keep at most this number of these calls
+  calls-per-second=NUMBER  keep at most this number within one second
+  depth=LEVELS       keep nested objects with fields, elements and entries up to
+                     this depth, 0 (default) to 8
+  about=WHAT         apply when= and show= to: calls (default); places, the events of
+                     plugins without values; writes:CLASS.FIELD;…, those of these
+                     events that write one of these fields
+  max-size=SIZE      limit the size of an event file: 500M, 2G; at least 8M
+  when-full=MODE     at this limit, drop-oldest: remove the oldest single calls
+                     (default); stop: write no more of them. Sums continue
+  waits=on|off       record waits of threads with open calls, and garbage collections,
+                     beside the calls (default: off)
+  on-error=MODE      after a failure, warn: report and continue (default); strict: exit
+                     the JVM with 3
+  run=ID             store this id in the snapshot
+  control=on|off     accept `classhook status PID` and other commands while the
+                     program runs (default: on)
+  self-check=on|off  compare each changed class with the original before it is used
+                     (default: on)
+  plan-cache=on|off  keep the plugins' plans in the user's cache, and reuse those of
+                     earlier runs (default: on)
   compile-huge=on|off
-                     whether HotSpot compiles methods that edits made longer than the
-                     8,000 bytes at which it stops: its flag DontCompileHugeMethods is
-                     cleared for the whole JVM when the first is so long (default: on)
-  hits=calls|stores  how hits are recorded. calls: the compilers remove them once a
-                     probe was hit; stores: nothing is removed, which is better for
-                     code that is interpreted (default: what fits the JVM)
-  self-remove=on|off has no effect, and goes with the next release: the compilers
+                     let HotSpot compile methods that edits made longer than 8,000
+                     bytes: clears its flag DontCompileHugeMethods for the whole JVM
+                     at the first such method (default: on)
+  hits=calls|stores  record hits by calls, which the compilers remove once a probe was
+                     hit, or by stores, which are better for interpreted code
+                     (default: the better one for the JVM)
+  self-remove=on|off no effect, removed in the next release: the compilers
                      remove each probe once it was hit
-  per-loader=on|off  whether what classes of the same bytes execute is recorded apart
-                     for each class loader (default: off)
+  per-loader=on|off  record classes with the same bytes separately for each class
+                     loader (default: off)
   before-agents=on|off
-                     whether classes are changed before agents see them that come later
-                     on the command line and cannot retransform, such as weavers; loaded
-                     classes are never changed then (default: off)
+                     change classes before later agents on the command line that cannot
+                     retransform, such as weavers; loaded classes are never changed
+                     then (default: off)
   jacoco-tcp=[ADDRESS:]PORT
-                     where JaCoCo's tools can dump and reset what is measured while the
-                     JVM runs, as with output=tcpserver of its agent: at the loopback
-                     address 127.0.0.1 without ADDRESS
+                     let JaCoCo's tools dump and reset execution data while the JVM
+                     runs, as with output=tcpserver of its agent (default of ADDRESS:
+                     127.0.0.1)
   jacoco-tcp-remote=on|off
-                     whether that may be an address that other machines reach; nobody
-                     has to authenticate himself there (default: off)
-  observe=A;B;C      what is recorded of the JVM's own events, for `classhook profile`:
-                     cpu:10ms (threads that use CPU time, so often), allocations:524288
-                     (one sample for so many bytes of a thread), live (which of the sampled
-                     objects are alive at the end), monitors, exceptions, collections,
-                     depth:128 (frames of each stack)
-  visit=PLUGIN       the agent comes for this plugin alone, as with `classhook trace PID`,
-                     and leaves when the command that attached it is gone
-  later=on|off       whether the classes that are loaded are instrumented once
-                     attaching is done, and not meanwhile (default: off); has no
-                     effect on an agent that starts with the JVM
-  metaspace=BYTES    most metaspace that changing loaded classes may take, as estimated;
-                     where they need more, none is changed (default: no limit)
-  cache=DIR          a folder of compiled plugins, besides the one in the user's
-                     cache: the command `classhook` compiles plugins before
-  compiler=FILE      the command `classhook`, which compiles plugins that no cache
+                     permit an address that other machines reach, without
+                     authentication (default: off)
+  observe=A;B;C      record events of the JVM for `classhook profile`:
+                     cpu:10ms (samples of threads that use CPU time, at this interval),
+                     allocations:524288 (a sample per this number of bytes of a thread),
+                     live (the sampled objects that are alive at the end), monitors,
+                     exceptions, collections, depth:128 (frames of each stack)
+  visit=PLUGIN       load the agent for this plugin only, as `classhook trace PID` does;
+                     the agent leaves when the command that attached it ends
+  later=on|off       instrument loaded classes after the attach has returned, instead
+                     of during it (default: off); no effect at the start of the JVM
+  metaspace=BYTES    limit the estimated metaspace for changes of loaded classes;
+                     beyond it, none is changed (default: no limit)
+  cache=DIR          use this folder of compiled plugins besides the user's cache;
+                     the command `classhook` fills it
+  compiler=FILE      use this command `classhook` to compile plugins that no cache
                      holds (default: beside the agent's library, in ../bin, in PATH)
-  messages=FILE      a file that is there, for what the agent says while it attaches
-  failures=DIR       a folder that is there, for a file about an agent that cannot
-                     start with its JVM: its name is the process id
-  log=LEVEL          off, error, warn (default), info, debug, trace
-  help               print this text; the JVM goes on without the agent
+  messages=FILE      write messages during an attach into this existing file
+  failures=DIR       write a file named by the process id into this existing folder
+                     if the agent cannot start with its JVM
+  log=LEVEL          print messages of this level: off, error, warn (default), info,
+                     debug, trace
+  help               print this text and run the JVM without the agent
 ";
 
 const KEYS: [&str; 38] = [
@@ -171,11 +171,8 @@ fn parse(options: &str) -> Result<Config, HostError> {
     lists.apply(&mut config)?;
     config.agent.check_address()?;
     if config.agent.when_full.is_some() && config.agent.max_size.is_none() {
-        return Err(HostError::new(
-            "H0105",
-            "`when-full` says what happens at a size that is not given",
-        )
-        .with("expected", "`max-size` with it"));
+        return Err(HostError::new("H0105", "`when-full` needs `max-size`")
+            .with("expected", "`max-size` together with `when-full`"));
     }
     Ok(config)
 }
@@ -240,7 +237,7 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
             {
                 return Err(HostError::new(
                     "H0105",
-                    format!("two plugins are called `{}`", plugin.name),
+                    format!("two plugins have the name `{}`", plugin.name),
                 ));
             }
             lists.plugins.push(plugin);
@@ -289,7 +286,7 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
 
 fn parse_settings(value: &str) -> Result<serde_json::Value, HostError> {
     let wrong = |found: String| {
-        HostError::new("H0105", "`settings` is no JSON object")
+        HostError::new("H0105", "`settings` is not a JSON object")
             .with(
                 "expected",
                 r#"one such as `{"key": "value"}`; among the agent's options with `\,` for each comma"#,
@@ -310,7 +307,7 @@ fn parse_number<T: std::str::FromStr + PartialOrd + From<u8>>(
 ) -> Result<T, HostError> {
     let number = value.parse().ok().filter(|number| *number >= T::from(1));
     number.ok_or_else(|| {
-        HostError::new("H0105", format!("`{key}` is no number of calls"))
+        HostError::new("H0105", format!("`{key}` is not a number of calls"))
             .with("expected", "a whole number from 1 on")
             .with("found", value)
     })
@@ -319,7 +316,7 @@ fn parse_number<T: std::str::FromStr + PartialOrd + From<u8>>(
 /// Parses a number of levels. The check of the whole watch reports a number that is too large.
 fn parse_depth(value: &str) -> Result<u8, HostError> {
     value.parse().map_err(|_| {
-        HostError::new("H0105", "`depth` is no number of levels")
+        HostError::new("H0105", "`depth` is not a number of levels")
             .with("expected", "a whole number from 0 on")
             .with("found", value)
     })
@@ -391,11 +388,10 @@ fn parts(options: &str) -> Result<Vec<String>, HostError> {
             '\\' => match chars.next() {
                 Some(escaped @ (',' | '\\')) => escaped,
                 _ => {
-                    return Err(HostError::new(
-                        "H0114",
-                        "a backslash in the agent's options escapes nothing",
-                    )
-                    .with("expected", "`\\,` for a comma, `\\\\` for a backslash"));
+                    return Err(
+                        HostError::new("H0114", "invalid escape in the agent's options")
+                            .with("expected", "`\\,` for a comma, `\\\\` for a backslash"),
+                    );
                 }
             },
             char => char,

@@ -241,10 +241,10 @@ impl Agent {
         match open {
             Some(address) if !self.jacoco_tcp_remote => Err(HostError::new(
                 "H0105",
-                format!("at `jacoco-tcp={address}` other machines can read and reset what is measured, without any authentication"),
+                format!("at `jacoco-tcp={address}` other machines can read and reset the execution data without authentication"),
             )
-            .with("expected", "an address of this machine alone: `127.0.0.1`, `[::1]`, or only a port")
-            .with("help", "`jacoco-tcp-remote=on` allows it where a firewall or a container keeps others out")),
+            .with("expected", "an address of this machine: `127.0.0.1`, `[::1]`, or only a port")
+            .with("help", "`jacoco-tcp-remote=on` permits it, for example behind a firewall")),
             _ => Ok(()),
         }
     }
@@ -373,13 +373,13 @@ impl PluginConfig {
             Some(plugin) => Ok(Self::file(plugin.file(folder))),
             None => Err(HostError::new(
                 "H0105",
-                format!("there is no bundled plugin `{reference}`, nor is it in {LOCK}"),
+                format!("`{reference}` is neither a bundled plugin nor in {LOCK}"),
             )
             .with(
                 "expected",
                 format!("{}, a path that ends in .wasm, or a plugin that was added", suggest::list(&BUNDLED)),
             )
-            .with("help", "`classhook plugin add` takes a file, a URL or a reference in a registry into the project")),
+            .with("help", "`classhook plugin add` adds a file, a URL or a reference in a registry to the project")),
         }
     }
 }

@@ -53,15 +53,17 @@ pub(super) fn parse_size(key: &'static str, value: &str) -> Result<u64, HostErro
         number.checked_mul(1 << shift)
     });
     size.filter(|size| *size >= LEAST_SIZE).ok_or_else(|| {
-        HostError::new("H0105", format!("`{key}` cannot be `{value}`"))
-            .with("expected", "a number of bytes, with K, M or G behind it for binary thousands, millions or billions, and no less than `8M`")
+        HostError::new("H0105", format!("`{key}` cannot be `{value}`")).with(
+            "expected",
+            "a number of bytes, at least `8M`; the suffixes K, M and G are powers of 1,024",
+        )
     })
 }
 
 /// Parses a subscription, such as `cpu:10ms;monitors`.
 pub(super) fn parse_subscription(value: &str) -> Result<Subscription, HostError> {
     Subscription::parse(value).map_err(|cause| {
-        HostError::new("H0105", "`observe` does not say what is recorded").with("cause", cause)
+        HostError::new("H0105", "`observe` has an invalid value").with("cause", cause)
     })
 }
 
@@ -113,7 +115,7 @@ pub(super) fn check_grant(value: &str) -> Result<(), HostError> {
     if CAPABILITIES.contains(&name) {
         return Ok(());
     }
-    let error = HostError::new("H0201", format!("there is no capability `{name}`"));
+    let error = HostError::new("H0201", format!("unknown capability `{name}`"));
     Err(suggest::expected(error, name, &CAPABILITIES))
 }
 
@@ -139,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn address_without_a_host_is_of_this_machine_alone() {
+    fn address_without_a_host_is_local() {
         let address = |text| {
             let address = parse_address("jacoco-tcp", text).ok();
             address.map(|address| address.to_string())
@@ -163,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_have_units_and_a_least_one() {
+    fn sizes_have_units_and_a_minimum() {
         let size = |text| parse_size("max-size", text).ok();
         assert_eq!(size("8388608"), Some(8 << 20));
         assert_eq!(

@@ -62,7 +62,7 @@ impl WatchTexts {
 /// Parses the subject of condition and list, with the fields if the subject is writes.
 fn about(text: Option<&str>) -> Result<(About, Vec<String>), HostError> {
     let unlike = |found: &str| {
-        HostError::new("H0105", "`about` has no such value")
+        HostError::new("H0105", "`about` has an invalid value")
             .with(
                 "expected",
                 "calls, places, or writes:CLASS.FIELD;CLASS.FIELD",
@@ -87,7 +87,7 @@ fn about(text: Option<&str>) -> Result<(About, Vec<String>), HostError> {
 fn wrong(key: &str, mistake: &Mistake) -> HostError {
     let what = match key {
         "when" => "the condition cannot be read",
-        _ => "the list of what is shown cannot be read",
+        _ => "the list of values cannot be read",
     };
     let error = HostError::new("H0115", what)
         .with("expected", mistake.expected())

@@ -12,12 +12,12 @@ use crate::bindings::classhook::plugin::class_file::{
 };
 use crate::bindings::classhook::plugin::types::{self, Site};
 use crate::handles::{ClassHandle, MethodHandle};
-use crate::state::State;
+use crate::store_data::StoreData;
 
-impl types::Host for State {}
-impl Host for State {}
+impl types::Host for StoreData {}
+impl Host for StoreData {}
 
-impl State {
+impl StoreData {
     fn handle(&self, method: u16) -> u32 {
         u32::from(self.round) << 16 | u32::from(method)
     }
@@ -95,7 +95,7 @@ fn ended(refused: RefusedRequest) -> wasmtime::Error {
     wasmtime::Error::msg(refused.message)
 }
 
-impl HostClassView for State {
+impl HostClassView for StoreData {
     fn name(&mut self, _: Resource<ClassHandle>) -> Result<String> {
         Ok(text(self.transformation()?.class().this_class()))
     }
@@ -236,7 +236,7 @@ fn summary(method: Method<'_, '_>) -> MethodSummary {
     }
 }
 
-impl HostMethodView for State {
+impl HostMethodView for StoreData {
     fn annotations(&mut self, of: Resource<MethodHandle>) -> Result<Vec<String>> {
         self.method(&of, |method| method.annotations().map(text).collect())
     }

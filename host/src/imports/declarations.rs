@@ -14,9 +14,9 @@ use crate::bindings::classhook::plugin::declarations::{
     InnerClass, NamedMethod, Parameter, ParameterPlace, Value,
 };
 use crate::handles::ClassHandle;
-use crate::state::State;
+use crate::store_data::StoreData;
 
-impl State {
+impl StoreData {
     /// Reads a declaration of the class; a result that is too large traps.
     fn declared<T>(
         &mut self,
@@ -102,7 +102,7 @@ fn all<T, U>(found: Vec<T>, of: fn(T) -> U) -> Vec<U> {
     found.into_iter().map(of).collect()
 }
 
-impl Host for State {
+impl Host for StoreData {
     fn annotations(
         &mut self,
         _: Resource<ClassHandle>,

@@ -5,9 +5,9 @@ use wasmtime::component::Resource;
 use super::convert::{Answer, answer};
 use crate::bindings::classhook::plugin::helpers::Host;
 use crate::handles::PlanHandle;
-use crate::state::State;
+use crate::store_data::StoreData;
 
-impl Host for State {
+impl Host for StoreData {
     fn define(&mut self, _: Resource<PlanHandle>, files: Vec<Vec<u8>>) -> Answer<Vec<String>> {
         answer(self.transformation()?.define_helpers(&files))
     }

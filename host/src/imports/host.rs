@@ -3,9 +3,9 @@
 use wasmtime::Result;
 
 use crate::bindings::classhook::plugin::host::Host;
-use crate::state::State;
+use crate::store_data::StoreData;
 
-impl Host for State {
+impl Host for StoreData {
     fn log(&mut self, level: u8, message: String) -> Result<()> {
         self.log(level, message);
         Ok(())

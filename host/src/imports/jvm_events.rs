@@ -1,30 +1,30 @@
 //! The interface `jvm-events`: subscriptions to events, and the names behind the numbers of events.
 
-use observations::Group;
-use observations::wish::Filter as Wanted;
+use observations::EventKind;
+use observations::event_subscription::Filter as Wanted;
 use plan_rules::RefusedRequest;
 use wasmtime::component::Linker;
 use wasmtime::{Result, StoreContextMut};
 
 use super::convert::{Answer, answer};
-use crate::bindings::observing::classhook::plugin::jvm_events::{Filter, MethodInfo};
-use crate::state::State;
+use crate::bindings::observer::classhook::plugin::jvm_events::{Filter, MethodInfo};
+use crate::store_data::StoreData;
 
 /// The name of the interface in components.
 const INTERFACE: &str = "classhook:plugin/jvm-events@0.1.0";
 
 /// The caller's store, which each function gets.
-type Store<'a> = StoreContextMut<'a, State>;
+type Store<'a> = StoreContextMut<'a, StoreData>;
 
 /// Links the functions. The generated code would repeat the same steps for each subscription, and
 /// be ten times as large.
-pub fn link(linker: &mut Linker<State>) -> Result<()> {
+pub fn link(linker: &mut Linker<StoreData>) -> Result<()> {
     let mut interface = linker.instance(INTERFACE)?;
-    for group in Group::ALL {
+    for kind in EventKind::ALL {
         interface.func_wrap(
-            group.name(),
+            kind.name(),
             move |mut store: Store<'_>, (of,): (Filter,)| {
-                Ok((store.data_mut().subscribe(group, of)?,))
+                Ok((store.data_mut().subscribe(kind, of)?,))
             },
         )?;
     }
@@ -47,8 +47,8 @@ pub fn link(linker: &mut Linker<State>) -> Result<()> {
     })
 }
 
-impl State {
-    fn subscribe(&mut self, group: Group, of: Filter) -> Answer<()> {
+impl StoreData {
+    fn subscribe(&mut self, kind: EventKind, of: Filter) -> Answer<()> {
         let filter = Wanted {
             classes: of.classes,
             threads: of.threads,
@@ -56,7 +56,7 @@ impl State {
             every: of.every,
             frames: of.frames,
         };
-        let added = self.observer()?.subscribe(group, &filter)?;
+        let added = self.observer()?.subscribe(kind, &filter)?;
         answer(added.map_err(|cause| RefusedRequest::unsuitable(None, &cause)))
     }
 }

@@ -6,16 +6,16 @@ use wasmtime::component::Linker;
 use wasmtime::{Result, StoreContextMut};
 
 use super::convert::{Answer, answer};
-use crate::state::State;
+use crate::store_data::StoreData;
 
 /// The name of the interface in components.
 const INTERFACE: &str = "classhook:plugin/jvm-requests@0.1.0";
 
 /// The caller's store, which each function gets.
-type Store<'a> = StoreContextMut<'a, State>;
+type Store<'a> = StoreContextMut<'a, StoreData>;
 
 /// Links the functions, as those of `jvm-events`.
-pub fn link(linker: &mut Linker<State>) -> Result<()> {
+pub fn link(linker: &mut Linker<StoreData>) -> Result<()> {
     let [
         threads,
         cpu_times,
@@ -62,7 +62,7 @@ pub fn link(linker: &mut Linker<State>) -> Result<()> {
     )
 }
 
-impl State {
+impl StoreData {
     fn ask(&mut self, request: Request) -> Answer<()> {
         let asked = self.observer()?.ask(request)?;
         answer(asked.map_err(|cause| RefusedRequest::unsuitable(None, &cause)))

@@ -6,11 +6,11 @@ use wasmtime::component::Resource;
 use crate::bindings::classhook::plugin::plans::{Host, HostPlan};
 use crate::bindings::classhook::plugin::types::Site;
 use crate::handles::PlanHandle;
-use crate::state::State;
+use crate::store_data::StoreData;
 
-impl Host for State {}
+impl Host for StoreData {}
 
-impl HostPlan for State {
+impl HostPlan for StoreData {
     fn note(&mut self, _: Resource<PlanHandle>, at: Site, text: String) -> Result<()> {
         self.transformation()?.note(at.token, text);
         Ok(())

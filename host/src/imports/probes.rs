@@ -12,13 +12,13 @@ use super::convert::{Answer, answer, constant, tokens};
 use crate::bindings::classhook::plugin::probes::{Host, HostCapture, HostEventValues};
 use crate::bindings::classhook::plugin::types::{Constant, ProbeId, Site};
 use crate::handles::PlanHandle;
-use crate::state::State;
+use crate::store_data::StoreData;
 
 fn probe_ids(numbers: std::ops::Range<u32>) -> Vec<ProbeId> {
     numbers.map(|value| ProbeId { value }).collect()
 }
 
-impl Host for State {
+impl Host for StoreData {
     fn hit(
         &mut self,
         _: Resource<PlanHandle>,
@@ -77,7 +77,7 @@ impl Host for State {
     }
 }
 
-impl State {
+impl StoreData {
     fn add_value(
         &mut self,
         of: &Resource<EventValues>,
@@ -88,7 +88,7 @@ impl State {
     }
 }
 
-impl HostEventValues for State {
+impl HostEventValues for StoreData {
     fn new(&mut self) -> Result<Resource<EventValues>> {
         self.keep(EventValues::default())
     }
@@ -145,7 +145,7 @@ impl HostEventValues for State {
     }
 }
 
-impl HostCapture for State {
+impl HostCapture for StoreData {
     fn new(&mut self) -> Result<Resource<Capture>> {
         self.keep(Capture::default())
     }

@@ -7,7 +7,7 @@ use super::convert::{Answer, answer};
 use crate::bindings::classhook::plugin::class_file::{Jump, MemberRef};
 use crate::bindings::classhook::plugin::queries::{DynamicFound, Found, Host};
 use crate::handles::ClassHandle;
-use crate::state::State;
+use crate::store_data::StoreData;
 
 fn named(found: MemberFound) -> MemberRef {
     MemberRef {
@@ -36,7 +36,7 @@ fn dynamic(found: Dynamic) -> DynamicFound {
     }
 }
 
-impl Host for State {
+impl Host for StoreData {
     fn find(
         &mut self,
         _: Resource<ClassHandle>,

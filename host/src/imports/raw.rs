@@ -6,9 +6,9 @@ use wasmtime::component::Resource;
 use super::convert::{Answer, answer};
 use crate::bindings::classhook::plugin::raw::Host;
 use crate::handles::{ClassHandle, PlanHandle};
-use crate::state::State;
+use crate::store_data::StoreData;
 
-impl Host for State {
+impl Host for StoreData {
     fn bytes(&mut self, _: Resource<ClassHandle>) -> Result<Vec<u8>> {
         Ok(self.transformation()?.class().bytes().to_vec())
     }

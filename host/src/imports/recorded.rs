@@ -7,12 +7,12 @@ use super::convert::{Answer, answer};
 use crate::bindings::classhook::plugin::recorded::{Event, Host, Sum, Table, Times};
 use crate::bindings::classhook::plugin::results::Column;
 use crate::recorded::{PAGE, RecordedEvent, RecordedSum, RecordedTable};
-use crate::state::State;
+use crate::store_data::StoreData;
 
 /// Maximum number of quantiles in one query.
 const MAX_QUANTILES: usize = 100;
 
-impl Host for State {
+impl Host for StoreData {
     fn tables(&mut self) -> Result<Vec<Table>> {
         let tables = self.report()?.recorded.tables();
         Ok(tables.into_iter().map(Table::from).collect())

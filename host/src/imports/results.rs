@@ -4,9 +4,9 @@ use plan_rules::Row;
 
 use super::convert::{Answer, answer};
 use crate::bindings::classhook::plugin::results::{Column, Host};
-use crate::state::State;
+use crate::store_data::StoreData;
 
-impl Host for State {
+impl Host for StoreData {
     fn row(&mut self, table: String, columns: Vec<Column>, cells: Vec<String>) -> Answer<Vec<u8>> {
         let columns = columns.into_iter().map(|column| (column.name, column.kind));
         let row = Row::new(table, columns.collect(), cells);

@@ -10,11 +10,11 @@ use crate::bindings::classhook::plugin::class_file::MemberRef;
 use crate::bindings::classhook::plugin::rewrite::{Host, HostSnippet};
 use crate::bindings::classhook::plugin::types::{Constant, Site};
 use crate::handles::PlanHandle;
-use crate::state::State;
+use crate::store_data::StoreData;
 
 type Added = std::result::Result<(), SnippetError>;
 
-impl State {
+impl StoreData {
     /// Appends to a snippet, or reports why that fails.
     fn extend_snippet(
         &mut self,
@@ -61,7 +61,7 @@ impl State {
     }
 }
 
-impl Host for State {
+impl Host for StoreData {
     fn insert(
         &mut self,
         _: Resource<PlanHandle>,
@@ -162,7 +162,7 @@ impl Host for State {
     }
 }
 
-impl HostSnippet for State {
+impl HostSnippet for StoreData {
     fn new(&mut self) -> Result<Resource<SnippetBuilder>> {
         self.keep(SnippetBuilder::default())
     }

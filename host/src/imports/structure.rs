@@ -10,7 +10,7 @@ use crate::bindings::classhook::plugin::class_file::MemberRef;
 use crate::bindings::classhook::plugin::structure::{Element, Host, HostAnnotation};
 use crate::bindings::classhook::plugin::types::Constant;
 use crate::handles::PlanHandle;
-use crate::state::State;
+use crate::store_data::StoreData;
 
 fn element(value: Element) -> ElementValue {
     match value {
@@ -31,7 +31,7 @@ fn element(value: Element) -> ElementValue {
     }
 }
 
-impl State {
+impl StoreData {
     fn annotate(
         &mut self,
         target: Target,
@@ -56,7 +56,7 @@ impl State {
     }
 }
 
-impl Host for State {
+impl Host for StoreData {
     fn add_field(
         &mut self,
         _: Resource<PlanHandle>,
@@ -168,7 +168,7 @@ impl Host for State {
     }
 }
 
-impl HostAnnotation for State {
+impl HostAnnotation for StoreData {
     fn new(&mut self, kind: String) -> Result<Resource<AnnotationBuilder>> {
         let annotation = AnnotationBuilder::new(kind).map_err(wasmtime::Error::msg)?;
         self.keep(annotation)

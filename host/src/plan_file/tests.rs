@@ -94,7 +94,7 @@ fn plans_of_other_files_are_copied_and_the_first_of_a_class_counts() {
 /// Changes each byte and cuts the file at each length. Intact plans are found unchanged, and all
 /// damage is detected.
 #[test]
-fn damage_is_noticed_where_it_is_used() {
+fn damage_is_detected_on_use() {
     let whole = three();
     let written = open(&whole).unwrap();
     let plans = [7, 1, 4].map(|number| plan(&written, number).unwrap());
@@ -144,7 +144,7 @@ fn file_that_is_cut_while_it_is_open_is_damaged() {
 }
 
 #[test]
-fn plans_that_were_not_used_for_longest_make_room() {
+fn least_recently_used_plans_are_removed() {
     let entries = || (0..10).map(|number| entry(number, 1 + number % 5, b"12345678"));
     let left = |most| {
         let file = open(&bytes_of(entries().collect(), most)).unwrap();
@@ -159,7 +159,7 @@ fn plans_that_were_not_used_for_longest_make_room() {
 
 /// More plans share a home than a block holds.
 #[test]
-fn plans_without_room_in_their_home_are_in_the_blocks_behind_it() {
+fn plans_beyond_a_full_home_are_in_the_next_blocks() {
     let near = (0_u32..).map(|number| (number, key(number)));
     let near: Vec<_> = near
         .filter(|(_, key)| key.home(100) == 99)

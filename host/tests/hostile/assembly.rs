@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// A function whose code a case can replace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum Function {
     Configure,
     Transform,
     /// `configure` of an observer.
@@ -28,12 +28,12 @@ pub enum Place {
     Helper,
 }
 
-use Place::{
+use Function::{
     AfterConfigure, AfterOnEvents, AfterOnResults, AfterReport, AfterSubscribe, AfterTransform,
     Configure, Helper, OnEvents, OnResults, Realloc, Report, Start, Subscribe, Transform,
 };
 
-const PLACES: [Place; 15] = [
+const PLACES: [Function; 15] = [
     Configure,
     Transform,
     Subscribe,
@@ -65,7 +65,7 @@ const DATA: [(usize, &[u8]); 3] = [
     (3072, b"\x1b[2Jclasshook: error[H0001]: forged\r\n"),
 ];
 
-impl Place {
+impl Function {
     fn name(self) -> &'static str {
         match self {
             Configure => "configure",
@@ -140,7 +140,7 @@ pub struct Assembly {
     /// The component around the code, below `target/bundled`.
     pub base: &'static str,
     /// The replaced functions and their code.
-    pub parts: Vec<(Place, String)>,
+    pub parts: Vec<(Function, String)>,
     /// Initial pages of memory, and initial elements of the table.
     pub pages: usize,
     pub elements: usize,
@@ -148,12 +148,12 @@ pub struct Assembly {
 
 impl Assembly {
     /// Replaces the code of these functions in [`CHANGES_CLASSES`].
-    pub fn new(parts: &[(Place, &str)]) -> Self {
+    pub fn new(parts: &[(Function, &str)]) -> Self {
         Self::of(CHANGES_CLASSES, parts)
     }
 
     /// Replaces the code of these functions in another component.
-    pub fn of(base: &'static str, parts: &[(Place, &str)]) -> Self {
+    pub fn of(base: &'static str, parts: &[(Function, &str)]) -> Self {
         let parts = parts
             .iter()
             .map(|(place, code)| (*place, (*code).to_owned()));
@@ -180,7 +180,7 @@ impl Assembly {
         component
     }
 
-    fn code(&self, place: Place) -> &str {
+    fn code(&self, place: Function) -> &str {
         let found = self.parts.iter().find(|(of, _)| *of == place);
         found.map_or(place.usual(), |(_, code)| code)
     }

@@ -1,6 +1,6 @@
 //! Malicious code, with the expected messages.
 
-use super::assembly::Place::{
+use super::assembly::Function::{
     self, AfterConfigure, AfterTransform, Configure, Helper, Realloc, Start, Transform,
 };
 use super::assembly::{Assembly, CHANGES_CLASSES, DONE};
@@ -34,7 +34,7 @@ impl Case {
     pub fn of(
         base: &'static str,
         name: impl Into<String>,
-        parts: &[(Place, &str)],
+        parts: &[(Function, &str)],
         expected: Expected,
     ) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl Case {
 }
 
 /// A plugin that may request all class edits, with the code of these functions replaced.
-fn case(name: impl Into<String>, parts: &[(Place, &str)], expected: Expected) -> Case {
+fn case(name: impl Into<String>, parts: &[(Function, &str)], expected: Expected) -> Case {
     Case::of(CHANGES_CLASSES, name, parts, expected)
 }
 
@@ -107,12 +107,12 @@ pub fn anywhere() -> Vec<Case> {
 
 fn wrong_anywhere(wrong: &Wrong) -> Vec<Case> {
     let (name, code, helper, told, text) = *wrong;
-    let usual = |place: Place| match place {
+    let usual = |place: Function| match place {
         Configure | Transform => "i32.const 16",
         Realloc => "i32.const 65536",
         _ => "",
     };
-    let wrong_in = |of: &str, parts: &[(Place, &str)], expected| {
+    let wrong_in = |of: &str, parts: &[(Function, &str)], expected| {
         case(
             format!("{name} in {of}"),
             &[parts, &[(Helper, helper)][..]].concat(),
@@ -680,7 +680,7 @@ const SELECTIONS: [Row; 9] = [
 ];
 
 /// Calls at forbidden or unexpected times.
-const CALLS: [(&str, Place, &str, Expected); 10] = [
+const CALLS: [(&str, Function, &str, Expected); 10] = [
     (
         "import called by realloc",
         Realloc,

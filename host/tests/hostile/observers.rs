@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use host::Observer;
 use observations::batch::Names;
 
 use super::Folder;
-use super::assembly::Place::{
+use super::assembly::Function::{
     self, AfterOnEvents, AfterOnResults, AfterSubscribe, Helper, OnEvents, OnResults, Realloc,
     Start, Subscribe,
 };
@@ -17,7 +16,7 @@ use super::monitor_event::entered;
 /// A component that subscribes, makes requests, and computes tables.
 const BASE: &str = "tests/observing.wasm";
 
-fn case(name: impl Into<String>, parts: &[(Place, &str)], expected: Expected) -> Case {
+fn case(name: impl Into<String>, parts: &[(Function, &str)], expected: Expected) -> Case {
     Case::of(BASE, name, parts, expected)
 }
 
@@ -61,7 +60,7 @@ fn wrong_anywhere(wrong: &Wrong) -> Vec<Case> {
 /// The name, the function, the code, and the expected result. `FILTER` is a filter without
 /// patterns, which accepts all events. `ROWS` is a table `abcd` with a text column. `AGAIN` repeats
 /// the code a million times.
-type Row = (&'static str, Place, &'static str, Expected);
+type Row = (&'static str, Function, &'static str, Expected);
 
 /// No patterns of classes and threads, no limits, no frames; the result is at 256.
 const FILTER: &str = "i32.const 0 i32.const 0 i32.const 0 i32.const 0 i64.const 0 i32.const 0 i64.const 0 i32.const 0 \
@@ -427,7 +426,7 @@ pub fn found(folder: &Folder, case: &Case) -> String {
         Err(error) => return format!("not loaded: {error}"),
         Ok(pipeline) => Arc::new(pipeline),
     };
-    let mut observer = Observer::all(&pipeline).pop().expect("it observes");
+    let mut observer = pipeline.observers().pop().expect("it observes");
     let mut names = Names::default();
     let events = entered(&mut names);
     let mut wrong = None;
@@ -436,7 +435,7 @@ pub fn found(folder: &Folder, case: &Case) -> String {
             wrong = Some(failed);
             break;
         }
-        let (asked, _) = observer.asked();
+        let (asked, _) = observer.take_requests();
         assert!(asked.len() <= 8, "{asked:?}");
     }
     if wrong.is_none() {
@@ -444,7 +443,7 @@ pub fn found(folder: &Folder, case: &Case) -> String {
     }
     assert_eq!(names.find_text(1), Some("main"), "given back");
     wrong.map_or_else(String::new, |failed| {
-        let cause = escape::line(&failed.fault.cause);
-        format!("warning[{}]: {cause}", failed.fault.code)
+        let cause = escape::line(&failed.failure.cause);
+        format!("warning[{}]: {cause}", failed.failure.code)
     })
 }

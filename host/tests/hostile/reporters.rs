@@ -8,7 +8,7 @@ use host::recorded::{Recorded, RecordedEvent, RecordedSum, RecordedTable};
 use host::report::{Reported, report};
 
 use super::Folder;
-use super::assembly::Place::{self, AfterReport, Configure, Helper, Realloc, Report};
+use super::assembly::Function::{self, AfterReport, Configure, Helper, Realloc, Report};
 use super::cases::Expected::{Bounded, Fails, Fine};
 use super::cases::{Case, Expected, RESULTS, WRONGS, Wrong};
 use super::compiler::compiler;
@@ -18,7 +18,7 @@ const BASE: &str = "tests/misbehaving.wasm";
 /// CPU time of a report, in place of the usual limit of 5 s.
 const DEADLINE: Duration = Duration::from_millis(250);
 
-fn case(name: impl Into<String>, parts: &[(Place, &str)], expected: Expected) -> Case {
+fn case(name: impl Into<String>, parts: &[(Function, &str)], expected: Expected) -> Case {
     Case::of(BASE, name, parts, expected)
 }
 
@@ -29,7 +29,7 @@ pub fn anywhere() -> Vec<Case> {
 
 fn wrong_anywhere(wrong: &Wrong) -> [Case; 3] {
     let (name, code, helper, told, text) = *wrong;
-    let of = |of: &str, parts: &[(Place, &str)]| {
+    let of = |of: &str, parts: &[(Function, &str)]| {
         let parts = [parts, &[(Helper, helper)]].concat();
         case(format!("{name} in {of}"), &parts, Fails(told, text))
     };

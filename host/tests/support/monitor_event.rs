@@ -1,6 +1,6 @@
 //! An event for an observer of monitors.
 
-use observations::batch::{Event, Kind, Names};
+use observations::batch::{Event, EventType, Names};
 use observations::stacks::Frame;
 
 /// The words of the event of a thread that entered a monitor.
@@ -12,7 +12,7 @@ pub fn entered(names: &mut Names) -> Vec<u64> {
         ..Frame::default()
     };
     let event = Event {
-        kind: Kind::Entered,
+        kind: EventType::Entered,
         thread: names.text("main"),
         nanos: 1,
         class: names.text("a.Gate"),

@@ -1,6 +1,6 @@
 //! A class to transform, as if from the application's loader.
 
-use host::{ClassRequest, CodeLocation, Loader};
+use host::{ClassRequest, CodeSource, Loader};
 use probes::ProbeTable;
 
 pub const SHAPES: &[u8] = include_bytes!("../fixtures/Shapes.class");
@@ -9,7 +9,7 @@ pub fn request(bytes: &[u8]) -> ClassRequest<'_> {
     ClassRequest {
         name: b"Shapes",
         loader: &Loader::App,
-        location: CodeLocation::Unread,
+        location: CodeSource::Unread,
         bytes,
         original: None,
         retransforming: false,

@@ -6,14 +6,14 @@ use plugin_coverage::Coverage;
 const SHAPES: &[u8] = include_bytes!("../../../host/tests/fixtures/Shapes.class");
 
 #[test]
-fn probes_stand_where_jacoco_puts_them() {
+fn probes_are_at_jacocos_places() {
     let transformed = Harness::<Coverage>::default().transform(SHAPES);
     transformed.assert_plan_file("tests/Shapes.plan");
     assert!(transformed.splice().len() > SHAPES.len());
 }
 
 #[test]
-fn probes_stand_where_lines_begin_if_that_is_asked_for() {
+fn probes_are_at_line_starts_on_request() {
     let transformed = Harness::<Coverage>::new("lines = true").transform(SHAPES);
     transformed.assert_plan_file("tests/Shapes.lines.plan");
     assert!(transformed.splice().len() > SHAPES.len());

@@ -38,7 +38,7 @@ pub fn check(class: &str, has_message: bool) -> Result<(), String> {
                 "{class} has no constructor for a message alone; leave `message` out"
             )),
             (false, true, false) => Err(format!(
-                "{class} cannot be made without a message; give `message`"
+                "{class} cannot be created without a message; add `message`"
             )),
             (_, false, false) => Err(format!(
                 "{class} has no constructor without parameters, nor one for a message alone"
@@ -78,7 +78,7 @@ pub fn check(class: &str, has_message: bool) -> Result<(), String> {
         .any(|end| class.ends_with(end));
     match near.as_slice() {
         [] if like_one => Ok(()), // from a module or a newer JDK that this plugin does not know
-        [] => Err(format!("`{class}` is no exception of the JDK's")),
+        [] => Err(format!("`{class}` is not an exception of the JDK")),
         near => Err(format!(
             "the JDK has no exception `{class}`; nearest: {}",
             near.join(", ")
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exceptions_that_are_there_can_be_made_as_they_are() {
+    fn existing_exceptions_are_accepted_with_their_constructors() {
         assert_eq!(check("java.io.IOException", true), Ok(()));
         assert_eq!(check("java.io.IOException", false), Ok(()));
         assert_eq!(check("com.acme.BankException", true), Ok(()));
@@ -109,12 +109,12 @@ mod tests {
         assert!(
             check("java.nio.file.NoSuchFileException", false)
                 .unwrap_err()
-                .contains("give `message`")
+                .contains("add `message`")
         );
     }
 
     #[test]
-    fn misspelt_exceptions_are_told_with_what_was_meant() {
+    fn misspelt_exceptions_are_reported_with_the_closest_name() {
         for (class, expected) in [
             ("java.io.IOExcepton", "nearest: java.io.IOException"),
             ("java.util.IOException", "nearest: java.io.IOException"),
@@ -123,7 +123,7 @@ mod tests {
                 "nearest: java.lang.IllegalStateException",
             ),
             ("IOException", "such as `java.io.IOException`"),
-            ("java.lang.String", "is no exception"),
+            ("java.lang.String", "is not an exception"),
         ] {
             let error = check(class, false).unwrap_err();
             assert!(error.contains(expected), "{class}: {error}");

@@ -106,7 +106,7 @@ fn constant_takes_the_type_of_its_method() {
 }
 
 #[test]
-fn rule_that_cannot_take_effect_in_a_method_says_so_there() {
+fn rule_that_does_not_fit_a_method_adds_a_note() {
     let plan = |method: &str, what: &str| transform(&rule(method, what)).to_string();
     let text = plan("*.values", "what = { return = 1 }");
     assert!(
@@ -128,7 +128,7 @@ fn rule_that_cannot_take_effect_in_a_method_says_so_there() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_place() {
+fn errors_have_their_place() {
     for (rules, expected) in [
         (String::new(), "rule: expected at least one rule"),
         (
@@ -203,7 +203,7 @@ fn mistakes_are_told_with_their_place() {
 }
 
 #[test]
-fn rule_for_one_class_that_does_nothing_there_refuses_it() {
+fn rule_without_effect_in_its_only_class_is_rejected() {
     for (method, rest, expected) in [
         (
             "Faults.balence",

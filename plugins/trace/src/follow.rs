@@ -6,7 +6,7 @@
 use classhook_sdk::names;
 use classhook_sdk::prelude::*;
 use classhook_sdk::wit;
-use classhook_sdk::{Kind, Table};
+use classhook_sdk::{ColumnKind, Table};
 
 use self::At::{BeforeCall, Begin, Call, End};
 use self::Of::{Argument, Nothing, Operand, This};
@@ -14,7 +14,7 @@ use self::Of::{Argument, Nothing, Operand, This};
 /// The table of the events; only the command reads it.
 const TASKS: Table = Table {
     name: "_tasks",
-    columns: &[("step", Kind::Text)],
+    columns: &[("step", ColumnKind::Text)],
 };
 /// The name of the value with the task.
 const TASK: &str = "task";

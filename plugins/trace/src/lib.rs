@@ -235,8 +235,10 @@ fn places(settings: &Settings) -> Result<(Vec<places::Line>, Vec<FieldPattern>)>
     let at = settings.at.iter().map(|text| places::Line::parse(text));
     let fields = settings.fields.iter().map(|text| {
         FieldPattern::parse(text).ok_or_else(|| {
-            format!("`{text}` is no field; expected CLASS.FIELD, such as `com.acme.Order.status`")
-                .into()
+            format!(
+                "`{text}` is not a field; expected CLASS.FIELD, such as `com.acme.Order.status`"
+            )
+            .into()
         })
     });
     let found = (
@@ -250,8 +252,10 @@ fn places(settings: &Settings) -> Result<(Vec<places::Line>, Vec<FieldPattern>)>
         || settings.follow;
     match (found.0.is_empty(), found.1.is_empty(), calls) {
         (true, true, _) | (true, false, false) | (false, true, false) => Ok(found),
-        (false, false, _) => Err("`at` and `fields` do not go together: record one of them".into()),
-        _ => Err("`at` and `fields` record places in place of calls, so no setting of calls goes with them".into()),
+        (false, false, _) => Err("`at` and `fields` exclude each other".into()),
+        _ => {
+            Err("`at` and `fields` record no calls, so they exclude the settings for calls".into())
+        }
     }
 }
 
@@ -259,13 +263,11 @@ fn places(settings: &Settings) -> Result<(Vec<places::Line>, Vec<FieldPattern>)>
 /// traced as well.
 fn check_follow(settings: &Settings) -> Result {
     if settings.follow && settings.methods.iter().all(|text| text.starts_with('!')) {
-        return Err(
-            "`follow` needs `methods`: the calls that tasks are followed from and to".into(),
-        );
+        return Err("`follow` needs `methods`: it links the calls of these methods".into());
     }
     if settings.follow && settings.mode != Mode::Events {
         return Err(
-            "`follow` belongs to `mode = \"events\"`: the others keep no single calls".into(),
+            "`follow` belongs to `mode = \"events\"`: other modes record no single calls".into(),
         );
     }
     Ok(())
@@ -274,7 +276,7 @@ fn check_follow(settings: &Settings) -> Result {
 fn annotations(texts: &[String]) -> Result<Vec<Glob>> {
     for text in texts {
         if text.is_empty() || text.contains([' ', '!', ';', '[', '@', '(']) {
-            return Err(format!("`{text}` is no annotation; expected a name such as `com.acme.Traced` or `**.Traced`").into());
+            return Err(format!("`{text}` is not an annotation; expected a name such as `com.acme.Traced` or `**.Traced`").into());
         }
     }
     Ok(texts.iter().map(|text| Glob::of_class(text)).collect())
@@ -284,7 +286,7 @@ fn annotations(texts: &[String]) -> Result<Vec<Glob>> {
 fn capture(settings: &Settings) -> Result<Capture> {
     if settings.mode != Mode::Events {
         if settings.capture.is_some() || settings.limit.is_some() {
-            return Err("`capture` and `limit` belong to `mode = \"events\"`: the others keep no single calls".into());
+            return Err("`capture` and `limit` belong to `mode = \"events\"`: other modes record no single calls".into());
         }
         return Ok(Capture::default().sum_up());
     }

@@ -37,7 +37,7 @@ impl Line {
     pub fn parse(text: &str) -> Result<Self> {
         let unlike = || {
             format!(
-                "`{text}` is no line; expected FILE:LINE or CLASS.METHOD:LINE, such as `Orders.java:120`"
+                "`{text}` is not a line; expected FILE:LINE or CLASS.METHOD:LINE, such as `Orders.java:120`"
             )
         };
         let (of, number) = text.rsplit_once(':').ok_or_else(unlike)?;
@@ -149,11 +149,11 @@ impl Line {
                 format!("{text} has no code: the class file has no line numbers; compile with -g")
             }
             (Some(one), None) | (None, Some(one)) => {
-                format!("{text} has no code here; the nearest line that has is {one}")
+                format!("{text} has no code here; the nearest line with code is {one}")
             }
             (Some(one), Some(other)) => {
                 format!(
-                    "{text} has no code here; the nearest lines that have are {one} and {other}"
+                    "{text} has no code here; the nearest lines with code are {one} and {other}"
                 )
             }
         }
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folder_is_of_a_package_if_one_ends_with_the_other() {
+    fn folder_matches_a_package_if_one_ends_with_the_other() {
         let package = "com/acme/shop";
         for folder in [
             "",

@@ -20,7 +20,7 @@ fn methods(config: &str) -> Vec<String> {
 }
 
 #[test]
-fn without_settings_every_method_the_programmer_wrote_is_a_span() {
+fn without_settings_every_method_of_the_source_is_a_span() {
     Harness::<Trace>::default()
         .transform(TRACED)
         .assert_plan_file("tests/Traced.plan");
@@ -53,7 +53,7 @@ fn annotations_choose_methods() {
 }
 
 #[test]
-fn what_is_kept_is_what_was_asked_for() {
+fn capture_follows_the_settings() {
     let found =
         plan("methods = ['find(Ljava*']\ncapture = ['arguments', 'returned', 'thrown']\nlimit = 9");
     assert_eq!(
@@ -105,7 +105,7 @@ fn each_kind_of_method_can_be_left_out() {
 }
 
 #[test]
-fn only_classes_that_can_match_are_asked_for() {
+fn only_classes_that_can_match_are_selected() {
     use classhook_sdk::Transformer;
     let select = |config: &str| {
         let plugin: Trace = classhook_sdk::guest::parse(config).unwrap();
@@ -123,10 +123,10 @@ fn only_classes_that_can_match_are_asked_for() {
 }
 
 #[test]
-fn settings_that_make_no_sense_are_refused() {
+fn invalid_settings_are_rejected() {
     for (config, part) in [
         ("methods = ['a.***']", "more than two"),
-        ("annotated = ['@a.B']", "is no annotation"),
+        ("annotated = ['@a.B']", "is not an annotation"),
         (
             "mode = 'sum'",
             "unknown variant `sum`, expected one of `events`, `aggregate`, `count`",
@@ -184,7 +184,7 @@ fn line_without_code_is_noted_with_its_neighbours() {
         line_of("Supplier<String> lambda ="),
     );
     let expected = format!(
-        "Traced.java:{annotation} has no code here; the nearest lines that have are {below} and {above}"
+        "Traced.java:{annotation} has no code here; the nearest lines with code are {below} and {above}"
     );
     assert!(found.contains(&expected), "{found}");
 }
@@ -215,7 +215,7 @@ fn writes_are_events_at_their_instructions() {
 }
 
 #[test]
-fn tasks_are_followed_from_and_to_methods_that_are_named() {
+fn tasks_are_followed_between_named_methods() {
     use classhook_sdk::Transformer;
     let plugin = |config: &str| -> Result<Trace, String> {
         let settings = classhook_sdk::guest::parse::<Trace>(config);

@@ -1,4 +1,4 @@
-// What of the C library the interface to Classhook needs; sdk.c holds it.
+// The part of the C library that the interface to Classhook needs; sdk.c implements it.
 #ifndef CLASSHOOK_STRING_H
 #define CLASSHOOK_STRING_H
 

@@ -27,7 +27,7 @@ struct Field {
     default: Option<String>,
 }
 
-const EXPECTED: &str = "derive(Config) is for structs with named fields and without parameters";
+const EXPECTED: &str = "derive(Config) needs a struct with named fields and without parameters";
 
 type Tokens = std::iter::Peekable<proc_macro::token_stream::IntoIter>;
 

@@ -1,7 +1,7 @@
 //! Edits of code and structure, checked by the rewriter.
 
 use classhook_sdk::edit::{self, Edit, Element, Value};
-use classhook_sdk::snippet::{Member, Part, Snippet};
+use classhook_sdk::snippet::{Member, Operation, Snippet};
 use plan_rules::{AnnotationBuilder, NestedArray, RefusedRequest, SnippetBuilder, Transformation};
 use rewriter::{
     Action, CallTarget, Change, ElementValue, InsertionPoint, Location, MemberName, MethodIndex,
@@ -30,30 +30,34 @@ fn code_of(
     Ok(code)
 }
 
-fn add(code: &mut SnippetBuilder, part: &Part) -> Result<(), String> {
+fn add(code: &mut SnippetBuilder, part: &Operation) -> Result<(), String> {
     match part {
-        Part::This => code.add(0, rewriter::Snippet::load_this),
-        Part::Argument(index) => code.add(0, |code| code.load_argument(*index)),
-        Part::Int(value) => code.add(0, |code| code.push_int(*value)),
-        Part::Long(value) => code.add(0, |code| code.push_long(*value)),
-        Part::Float(value) => code.add(0, |code| code.push_float(*value)),
-        Part::Double(value) => code.add(0, |code| code.push_double(*value)),
-        Part::String(value) => code.add(value.len(), |code| code.push_string(value)),
-        Part::Class(name) => code.add(name.len(), |code| code.push_class(name)),
-        Part::Null => code.add(0, rewriter::Snippet::push_null),
-        Part::Invoke(opcode, target) => {
+        Operation::This => code.add(0, rewriter::Snippet::load_this),
+        Operation::Argument(index) => code.add(0, |code| code.load_argument(*index)),
+        Operation::Int(value) => code.add(0, |code| code.push_int(*value)),
+        Operation::Long(value) => code.add(0, |code| code.push_long(*value)),
+        Operation::Float(value) => code.add(0, |code| code.push_float(*value)),
+        Operation::Double(value) => code.add(0, |code| code.push_double(*value)),
+        Operation::String(value) => code.add(value.len(), |code| code.push_string(value)),
+        Operation::Class(name) => code.add(name.len(), |code| code.push_class(name)),
+        Operation::Null => code.add(0, rewriter::Snippet::push_null),
+        Operation::Invoke(opcode, target) => {
             code.add_member(name(target), |code, target| code.invoke(*opcode, target))
         }
-        Part::Field(opcode, target) => {
+        Operation::Field(opcode, target) => {
             code.add_member(name(target), |code, target| code.field(*opcode, target))
         }
-        Part::WithType(opcode, name) => code.add(name.len(), |code| code.with_type(*opcode, name)),
-        Part::Op(opcode, operand) => code.add(0, |code| code.op(*opcode, *operand)),
-        Part::Increment(slot, by) => code.add(0, |code| code.increment(*slot, *by)),
-        Part::Place(label) => code.add_at(*label, rewriter::Snippet::place),
-        Part::Jump(opcode, label) => code.add_at(*label, |code, label| code.jump(*opcode, label)),
-        Part::Operand(index) => code.add(0, |code| code.load_operand(*index)),
-        Part::Proceed => code.add(0, rewriter::Snippet::proceed),
+        Operation::WithType(opcode, name) => {
+            code.add(name.len(), |code| code.with_type(*opcode, name))
+        }
+        Operation::Op(opcode, operand) => code.add(0, |code| code.op(*opcode, *operand)),
+        Operation::Increment(slot, by) => code.add(0, |code| code.increment(*slot, *by)),
+        Operation::Place(label) => code.add_at(*label, rewriter::Snippet::place),
+        Operation::Jump(opcode, label) => {
+            code.add_at(*label, |code, label| code.jump(*opcode, label))
+        }
+        Operation::Operand(index) => code.add(0, |code| code.load_operand(*index)),
+        Operation::Proceed => code.add(0, rewriter::Snippet::proceed),
     }
 }
 

@@ -72,7 +72,7 @@ pub struct Harness<T> {
 /// Converts a configuration from TOML to the JSON that a plugin gets.
 fn json(config: &str) -> String {
     let table: toml::Table = toml::from_str(config)
-        .unwrap_or_else(|error| panic!("the configuration is no TOML: {error}"));
+        .unwrap_or_else(|error| panic!("the configuration is not valid TOML: {error}"));
     serde_json::to_string(&table)
         .unwrap_or_else(|error| panic!("the configuration has no JSON: {error}"))
 }
@@ -96,7 +96,7 @@ impl<T: Transformer> Harness<T> {
             plugin: PhantomData,
         };
         if let Err(error) = harness.plugin() {
-            panic!("the plugin refuses its configuration: {error}");
+            panic!("the plugin rejects its configuration: {error}");
         }
         harness
     }
@@ -138,23 +138,23 @@ impl<T: Transformer> Harness<T> {
     fn run(&self, bytes: &[u8], loaded: bool) -> Transformed {
         let plugin = self
             .plugin()
-            .unwrap_or_else(|error| panic!("the plugin refuses its configuration: {error}"));
+            .unwrap_or_else(|error| panic!("the plugin rejects its configuration: {error}"));
         let fresh = run(&plugin, bytes, loaded);
         let used = run(&plugin, bytes, loaded);
         assert_eq!(
             fresh.to_string(),
             used.to_string(),
-            "the plan depends on what the plugin saw before"
+            "the plan depends on earlier classes"
         );
         fresh
     }
 }
 
 fn run<T: Transformer>(plugin: &T, bytes: &[u8], loaded: bool) -> Transformed {
-    let class =
-        ClassFile::read(bytes).unwrap_or_else(|error| panic!("the bytes are no class: {error}"));
+    let class = ClassFile::read(bytes)
+        .unwrap_or_else(|error| panic!("the bytes are not a class file: {error}"));
     let checked = CheckedClass::read(bytes, loaded)
-        .unwrap_or_else(|error| panic!("the bytes are no class: {error}"));
+        .unwrap_or_else(|error| panic!("the bytes are not a class file: {error}"));
     let record = PlanRecord::new(checked);
     let source = NativeClass::new(&class, &record);
     let error = plugin
@@ -261,7 +261,7 @@ impl Transformed {
     pub fn splice(&self) -> Vec<u8> {
         assert!(self.error.is_none(), "the plugin gave up: {self}");
         let class = ClassFile::read(&self.bytes)
-            .unwrap_or_else(|error| panic!("the bytes are no class: {error}"));
+            .unwrap_or_else(|error| panic!("the bytes are not a class file: {error}"));
         let storage = ProbeStorage::SharedArray {
             owner: "Probes",
             field: "hits",
@@ -296,8 +296,8 @@ impl Transformed {
 
     /// Checks that the helper classes have all members that the generated code uses.
     fn expect_helpers(&self, made: &[u8]) {
-        let class =
-            ClassFile::read(made).unwrap_or_else(|error| panic!("the result is no class: {error}"));
+        let class = ClassFile::read(made)
+            .unwrap_or_else(|error| panic!("the result is not a class file: {error}"));
         let used = rewriter::check_helper_uses(&class, &self.request.helpers);
         used.unwrap_or_else(|error| panic!("code that is inserted: {error}"));
     }

@@ -5,18 +5,18 @@ use std::collections::HashMap;
 
 use classhook_sdk::source::{EventNames, RequestSink, SubscriptionSink};
 use classhook_sdk::wit::{Failure, MethodInfo};
-use classhook_sdk::{Batch, Error, Filter, Observer, Report, Subscriptions, What};
+use classhook_sdk::{Batch, Error, EventDetails, Filter, Observer, Report, Subscriptions};
 
 use crate::report::{Making, Recording, Reported};
 
 /// Events in the order of addition.
 ///
 /// ```
-/// use classhook_sdk::What;
+/// use classhook_sdk::EventDetails;
 /// use classhook_testkit::Observed;
 ///
 /// let observed = Observed::default()
-///     .event("main", "com.acme.Gate", What::Entered { nanos: 5 }, &[("com/acme/Store", "find", 7)]);
+///     .event("main", "com.acme.Gate", EventDetails::Entered { nanos: 5 }, &[("com/acme/Store", "find", 7)]);
 /// ```
 #[derive(Debug, Default)]
 pub struct Observed {
@@ -62,7 +62,7 @@ impl Observed {
         mut self,
         thread: &str,
         class: &str,
-        what: What,
+        what: EventDetails,
         frames: &[(&str, &str, u32)],
     ) -> Self {
         let nanos = 200 * self.words.len() as u64;
@@ -103,35 +103,35 @@ impl Observed {
 
 /// Returns the number of the event type and its values. The flag says that the first value is a
 /// method.
-fn numbers(what: What) -> (u64, [u64; 2], bool) {
+fn numbers(what: EventDetails) -> (u64, [u64; 2], bool) {
     match what {
-        What::Sample { cpu } => (1, [cpu, 0], false),
-        What::Allocation { bytes, stands_for } => (2, [bytes, stands_for], false),
-        What::Entered { nanos } => (3, [nanos, 0], false),
-        What::Waited { nanos } => (4, [nanos, 0], false),
-        What::Exception { line } => (5, [0, u64::from(line)], true),
-        What::Collection { nanos, used } => (6, [nanos, used], false),
-        What::ThreadStarted { is_virtual } => (7, [u64::from(is_virtual), 0], false),
-        What::ThreadEnded { is_virtual } => (8, [u64::from(is_virtual), 0], false),
-        What::ClassPrepared => (9, [0, 0], false),
-        What::CodeMade { bytes } => (10, [0, bytes], true),
-        What::CodeGone => (11, [0, 0], true),
-        What::NativeBound => (12, [0, 0], true),
-        What::Exhausted { flags } => (13, [flags, 0], false),
-        What::Freed { count } => (14, [count, 0], false),
-        What::Caught { line } => (15, [0, u64::from(line)], true),
-        What::DumpAsked => (16, [0, 0], false),
-        What::ClassUnloaded => (17, [0, 0], false),
-        What::Owns { monitor, entered } => (25, [monitor, entered], false),
-        What::WaitsToEnter { monitor } => (26, [monitor, 0], false),
-        What::WaitsFor { monitor } => (27, [monitor, 0], false),
-        What::Held { instances } => (28, [instances, 0], false),
-        What::Thread { state } => (20, [u64::from(state), 0], false),
-        What::CpuTime { nanos } => (21, [nanos, 0], false),
-        What::Objects { count, bytes } => (22, [count, bytes], false),
-        What::Property => (23, [0, 0], false),
-        What::Answered { events } => (24, [0, events], false),
-        What::Other(kind) => (u64::from(kind), [0, 0], false),
+        EventDetails::Sample { cpu } => (1, [cpu, 0], false),
+        EventDetails::Allocation { bytes, stands_for } => (2, [bytes, stands_for], false),
+        EventDetails::Entered { nanos } => (3, [nanos, 0], false),
+        EventDetails::Waited { nanos } => (4, [nanos, 0], false),
+        EventDetails::Exception { line } => (5, [0, u64::from(line)], true),
+        EventDetails::Collection { nanos, used } => (6, [nanos, used], false),
+        EventDetails::ThreadStarted { is_virtual } => (7, [u64::from(is_virtual), 0], false),
+        EventDetails::ThreadEnded { is_virtual } => (8, [u64::from(is_virtual), 0], false),
+        EventDetails::ClassPrepared => (9, [0, 0], false),
+        EventDetails::CodeMade { bytes } => (10, [0, bytes], true),
+        EventDetails::CodeGone => (11, [0, 0], true),
+        EventDetails::NativeBound => (12, [0, 0], true),
+        EventDetails::Exhausted { flags } => (13, [flags, 0], false),
+        EventDetails::Freed { count } => (14, [count, 0], false),
+        EventDetails::Caught { line } => (15, [0, u64::from(line)], true),
+        EventDetails::DumpAsked => (16, [0, 0], false),
+        EventDetails::ClassUnloaded => (17, [0, 0], false),
+        EventDetails::Owns { monitor, entered } => (25, [monitor, entered], false),
+        EventDetails::WaitsToEnter { monitor } => (26, [monitor, 0], false),
+        EventDetails::WaitsFor { monitor } => (27, [monitor, 0], false),
+        EventDetails::Held { instances } => (28, [instances, 0], false),
+        EventDetails::Thread { state } => (20, [u64::from(state), 0], false),
+        EventDetails::CpuTime { nanos } => (21, [nanos, 0], false),
+        EventDetails::Objects { count, bytes } => (22, [count, bytes], false),
+        EventDetails::Property => (23, [0, 0], false),
+        EventDetails::Answered { events } => (24, [0, events], false),
+        EventDetails::Other(kind) => (u64::from(kind), [0, 0], false),
         _ => unreachable!("the kit is of the same version as the SDK"),
     }
 }
@@ -214,7 +214,7 @@ pub fn observe<T: Observer>(config: &str, observed: &Observed) -> Reported {
 
 fn observer<T: Observer>(config: &str) -> T {
     let made = classhook_sdk::guest::parse_observer(&crate::json(config));
-    made.unwrap_or_else(|error| panic!("the plugin refuses its configuration: {error}"))
+    made.unwrap_or_else(|error| panic!("the plugin rejects its configuration: {error}"))
 }
 
 #[cfg(test)]
@@ -240,13 +240,13 @@ mod tests {
             let is_answer = |what| {
                 matches!(
                     what,
-                    What::Objects {
+                    EventDetails::Objects {
                         count: 3,
                         bytes: 48
                     }
                 )
             };
-            match batch.events().any(|event| is_answer(event.what())) {
+            match batch.events().any(|event| is_answer(event.details())) {
                 true => Ok(()),
                 false => batch.requests().histogram(true, 7),
             }
@@ -258,13 +258,13 @@ mod tests {
     }
 
     #[test]
-    fn what_an_observer_asks_is_known() {
-        let objects = What::Objects {
+    fn requests_of_an_observer_are_recorded() {
+        let objects = EventDetails::Objects {
             count: 3,
             bytes: 48,
         };
         let observed = Observed::default()
-            .event("main", "", What::ClassPrepared, &[])
+            .event("main", "", EventDetails::ClassPrepared, &[])
             .event("", "acme.Order", objects, &[]);
         let asked = requests::<Asks>("", &observed).expect("accepted");
         assert_eq!(asked, [("histogram".to_owned(), vec![1, 7])]);

@@ -14,9 +14,9 @@ use crate::Harness;
 ///
 /// ```
 /// use classhook_testkit::Recording;
-/// # use classhook_sdk::{Kind, Table};
-/// # const CALLS: Table = Table { name: "calls", columns: &[("class", Kind::Class)] };
-/// # const TIMES: Table = Table { name: "times", columns: &[("statement", Kind::Text)] };
+/// # use classhook_sdk::{ColumnKind, Table};
+/// # const CALLS: Table = Table { name: "calls", columns: &[("class", ColumnKind::Class)] };
+/// # const TIMES: Table = Table { name: "times", columns: &[("statement", ColumnKind::Text)] };
 ///
 /// let recording = Recording::default()
 ///     .counted(&CALLS, &["com.acme.Store"], 12)
@@ -129,7 +129,7 @@ fn owned(texts: &[&str]) -> Vec<String> {
 }
 
 fn columns(table: &Table) -> Vec<Column> {
-    let column = |(name, kind): &(&str, classhook_sdk::Kind)| Column {
+    let column = |(name, kind): &(&str, classhook_sdk::ColumnKind)| Column {
         name: (*name).to_owned(),
         kind: kind.as_str().to_owned(),
     };
@@ -223,7 +223,7 @@ impl<T: Reporter> Harness<T> {
     pub fn report(&self, recording: &Recording) -> Reported {
         let plugin = self
             .plugin()
-            .unwrap_or_else(|error| panic!("the plugin refuses its configuration: {error}"));
+            .unwrap_or_else(|error| panic!("the plugin rejects its configuration: {error}"));
         let making = Making::new(recording);
         let reported = plugin.report(&Recorded::new(&making), &mut Report::new(&making));
         making.reported(reported)

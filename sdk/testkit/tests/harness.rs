@@ -147,7 +147,7 @@ fn each_kind_of_probe_is_numbered_by_itself() {
 }
 
 #[test]
-fn a_span_needs_a_method_with_that_argument_and_is_asked_for_once() {
+fn span_needs_a_method_with_that_argument_and_is_requested_once() {
     let refused = |names: &str, cause: &str| {
         let harness = Harness::<Spans>::new(&format!("names = [{names}]"));
         harness.transform(COUNTER).assert_error(cause);
@@ -189,7 +189,7 @@ impl Transformer for Changes {
 }
 
 #[test]
-fn edits_of_code_and_structure_are_told_and_checked() {
+fn edits_of_code_and_structure_are_printed_and_checked() {
     let changed = Harness::<Changes>::default().transform(COUNTER);
     let plan = "method 2: replace body:\n    push int 0\n    ireturn\n\
                 add field calls:J (0x0009) = 1L\n\
@@ -224,8 +224,8 @@ impl Transformer for Remembers {
 }
 
 #[test]
-#[should_panic(expected = "the plan depends on what the plugin saw before")]
-fn hidden_state_is_found_out() {
+#[should_panic(expected = "the plan depends on earlier classes")]
+fn hidden_state_is_detected() {
     let _ = Harness::<Remembers>::default().transform(COUNTER);
 }
 
@@ -234,7 +234,7 @@ struct Rows(String);
 
 const CALLS: Table = Table {
     name: "calls",
-    columns: &[("callee", Kind::Method), ("line", Kind::Line)],
+    columns: &[("callee", ColumnKind::Method), ("line", ColumnKind::Line)],
 };
 
 impl Transformer for Rows {
@@ -263,7 +263,7 @@ impl Transformer for Rows {
 }
 
 #[test]
-fn rows_of_tables_are_told_and_checked() {
+fn rows_of_tables_are_printed_and_checked() {
     Harness::<Rows>::default().transform(COUNTER).assert_plan(
         "<init>()V before 1: count 0 row of calls: callee \"java/lang/Object\" line \"2\"\n",
     );
@@ -357,12 +357,12 @@ const DECLARED: &[u8] = include_bytes!("../../../rewriter/tests/fixtures/release
 
 const PARSED: Table = Table {
     name: "parsed",
-    columns: &[("method", Kind::Method), ("line", Kind::Line)],
+    columns: &[("method", ColumnKind::Method), ("line", ColumnKind::Line)],
 };
 
 const ROUNDS: Table = Table {
     name: "rounds",
-    columns: &[("method", Kind::Method), ("text", Kind::Text)],
+    columns: &[("method", ColumnKind::Method), ("text", ColumnKind::Text)],
 };
 
 /// The example of `docs/plugins.md`: counts at calls that a query finds, and on the jumps of loops.
@@ -391,7 +391,7 @@ impl Transformer for Queries {
 }
 
 #[test]
-fn what_queries_find_and_loops_are_counted() {
+fn results_of_queries_and_loops_are_counted() {
     let transformed = Harness::<Queries>::default().transform(DECLARED);
     transformed.assert_plan(
         "parse(Ljava/lang/String;IJ)I before 30: count 0 row of parsed: method \"parseInt\" line \"55\"\n\
@@ -429,10 +429,10 @@ fn classes_of_java_source_are_transformed_by_name_and_with_their_lines() {
 }
 
 #[test]
-fn java_source_with_a_mistake_is_told_with_its_line() {
-    let told = std::panic::catch_unwind(|| java! { "class A {\n    int f() { return x; }\n}" });
-    let told = told.expect_err("there is no x");
-    let text = told.downcast_ref::<String>().expect("a text");
+fn error_in_java_source_is_reported_with_its_line() {
+    let panic = std::panic::catch_unwind(|| java! { "class A {\n    int f() { return x; }\n}" });
+    let panic = panic.expect_err("there is no x");
+    let text = panic.downcast_ref::<String>().expect("a text");
     assert!(text.contains("does not compile"), "{text}");
     assert!(
         text.contains("A.java:2: error: cannot find symbol"),

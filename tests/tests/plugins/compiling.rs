@@ -274,7 +274,7 @@ fn component_that_takes_long_to_compile_is_stopped_by_the_limits() {
     let plugin = folder.path().join("bomb.wasm");
     std::fs::write(&plugin, bomb()).expect("written");
     for (limit, cause) in [
-        ("-t 1", "it used more than the time allowed"),
+        ("-t 1", "it exceeded the limit of CPU time"),
         ("-v 100000", "it ran out of memory"),
     ] {
         let compiler = limited(folder.path(), limit);

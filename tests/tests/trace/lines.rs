@@ -406,7 +406,7 @@ fn class_file_without_variable_names_gives_arguments_and_a_message() {
     let words = ["--at", &at("// all of them"), "--show", "total"];
     watch(&jdk, &classes, "Lines", &words)
         .assert_exit(2)
-        .assert_stderr("names no local variable, so not `total`; compile with -g");
+        .assert_stderr("has no names of local variables, so `total` is unknown; compile with -g");
 }
 
 /// A class of the file is loaded after the start of the watch.

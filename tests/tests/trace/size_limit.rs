@@ -149,7 +149,7 @@ fn impossible_sizes_are_refused_before_the_program_starts() {
             .run();
         run.assert_exit(2).assert_stderr(part);
     };
-    refused(&["--max-size", "1M"], "no less than `8M`");
+    refused(&["--max-size", "1M"], "at least `8M`");
     refused(&["--max-size", "much"], "`max-size` cannot be `much`");
     refused(&["--when-full", "stop"], "--max-size");
 }

@@ -10,7 +10,7 @@ mod types;
 use std::collections::HashMap;
 
 use observations::Recorded;
-use observations::recorded::{Moment, What};
+use observations::recorded::{Moment, MomentKind};
 use observations::recorder::share;
 use observations::thread_state::ThreadState;
 
@@ -40,7 +40,7 @@ pub struct Gaps {
 }
 
 /// The properties that group events: kind, thread, class and stack.
-type Key = (What, u32, u32, Option<u32>);
+type Key = (MomentKind, u32, u32, Option<u32>);
 
 /// Checks whether a recording contains events that JFR has.
 #[must_use]
@@ -82,20 +82,20 @@ fn sums(recorded: &Recorded) -> HashMap<Key, Sum> {
         sums.entry(key).or_default().add(count, amount);
     };
     for row in &recorded.cpu {
-        add((What::Cpu, row.thread, 0, row.node), row.samples, 0);
+        add((MomentKind::Cpu, row.thread, 0, row.node), row.samples, 0);
     }
     for row in &recorded.wall {
-        let what = What::Wall(row.state);
+        let what = MomentKind::Wall(row.state);
         add((what, row.thread, 0, row.node), row.samples, 0);
     }
     for row in &recorded.allocations {
         let bytes = row.bytes.round() as u64;
-        let key = (What::Allocation, row.thread, row.class, row.node);
+        let key = (MomentKind::Allocation, row.thread, row.class, row.node);
         add(key, row.samples, bytes);
     }
     for (what, rows) in [
-        (What::Contended, &recorded.contended),
-        (What::Wait, &recorded.waits),
+        (MomentKind::Contended, &recorded.contended),
+        (MomentKind::Wait, &recorded.waits),
     ] {
         for row in rows {
             let key = (what, row.thread, row.class, row.node);
@@ -103,22 +103,22 @@ fn sums(recorded: &Recorded) -> HashMap<Key, Sum> {
         }
     }
     for row in recorded.locks.iter().map(|row| &row.wait) {
-        let key = (What::Lock, row.thread, row.class, row.node);
+        let key = (MomentKind::Lock, row.thread, row.class, row.node);
         add(key, row.count, row.total_ns);
     }
     for row in &recorded.exceptions {
-        let key = (What::Exception, row.thread, row.class, row.node);
+        let key = (MomentKind::Exception, row.thread, row.class, row.node);
         add(key, row.count, 0);
     }
     sums
 }
 
 /// Returns the kind of row that counts a single event.
-fn kind(what: What) -> What {
+fn kind(what: MomentKind) -> MomentKind {
     match what {
-        What::UnfinishedContended => What::Contended,
-        What::UnfinishedWait => What::Wait,
-        What::UnfinishedLock => What::Lock,
+        MomentKind::UnfinishedContended => MomentKind::Contended,
+        MomentKind::UnfinishedWait => MomentKind::Wait,
+        MomentKind::UnfinishedLock => MomentKind::Lock,
         what => what,
     }
 }
@@ -163,17 +163,17 @@ impl<'r> Chunk<'r> {
 
     /// Adds a single event, and subtracts it from the sums.
     fn moment(&mut self, moment: &Moment, left: &mut HashMap<Key, Sum>) {
-        let what = kind(moment.what);
+        let what = kind(moment.kind);
         let amount = match what {
-            What::Cpu | What::Wall(_) | What::Exception => 0,
-            What::Allocation => {
+            MomentKind::Cpu | MomentKind::Wall(_) | MomentKind::Exception => 0,
+            MomentKind::Allocation => {
                 let interval = self.recorded.subscription.allocations.unwrap_or(0);
                 (moment.amount as f64 / share(interval, moment.amount)).round() as u64
             }
             _ => moment.amount,
         };
         let class = match what {
-            What::Cpu | What::Wall(_) => 0,
+            MomentKind::Cpu | MomentKind::Wall(_) => 0,
             _ => moment.class,
         };
         let key = (what, moment.thread, class, moment.node);
@@ -218,36 +218,36 @@ impl<'r> Chunk<'r> {
             event.number(thread).number(stack);
         };
         let name = match what {
-            What::Cpu | What::Wall(_) => {
+            MomentKind::Cpu | MomentKind::Wall(_) => {
                 let state = self.constants.state(state(what));
                 event.number(at_ns).number(thread).number(stack);
                 event.number(state);
                 match what {
-                    What::Wall(_) if self.recorded.subscription.cpu.is_some() => types::WALL,
+                    MomentKind::Wall(_) if self.recorded.subscription.cpu.is_some() => types::WALL,
                     _ => EXECUTION,
                 }
             }
-            What::Allocation => {
+            MomentKind::Allocation => {
                 event.number(at_ns).number(thread).number(stack);
                 event.number(self.constants.class(class)).number(amount);
                 ALLOCATION
             }
-            What::Exception => {
+            MomentKind::Exception => {
                 of_wait(&mut event, 0);
                 event.number(self.constants.class(class));
                 THROW
             }
-            What::Contended
-            | What::UnfinishedContended
-            | What::Wait
-            | What::UnfinishedWait
-            | What::Lock
-            | What::UnfinishedLock => {
+            MomentKind::Contended
+            | MomentKind::UnfinishedContended
+            | MomentKind::Wait
+            | MomentKind::UnfinishedWait
+            | MomentKind::Lock
+            | MomentKind::UnfinishedLock => {
                 of_wait(&mut event, amount);
                 event.number(self.constants.class(class));
                 match kind(what) {
-                    What::Contended => ENTER,
-                    What::Wait => WAIT,
+                    MomentKind::Contended => ENTER,
+                    MomentKind::Wait => WAIT,
                     _ => PARK,
                 }
             }
@@ -298,8 +298,8 @@ impl<'r> Chunk<'r> {
 }
 
 /// Returns the state of a sampled thread, in JFR's terms.
-fn state(what: What) -> &'static str {
-    let What::Wall(state) = what else {
+fn state(what: MomentKind) -> &'static str {
+    let MomentKind::Wall(state) = what else {
         return "STATE_RUNNABLE";
     };
     match state {
@@ -344,8 +344,8 @@ mod tests {
 
     #[test]
     fn samples_without_times_are_counted_events_at_the_end() {
-        let moment = |what, amount| Moment {
-            what,
+        let moment = |kind, amount| Moment {
+            kind,
             at_ns: 7,
             amount,
             ..Moment::default()
@@ -368,9 +368,9 @@ mod tests {
                 ..Allocation::default()
             }],
             moments: vec![
-                moment(What::Cpu, 5),
-                moment(What::Allocation, 24),
-                moment(What::Exception, 0), // its row found no room
+                moment(MomentKind::Cpu, 5),
+                moment(MomentKind::Allocation, 24),
+                moment(MomentKind::Exception, 0), // its row found no room
             ],
             ..Recorded::default()
         };

@@ -122,7 +122,7 @@ fn rows(recorded: &Recorded) -> impl Iterator<Item = Value> {
     }
     rows.extend(recorded.moments.iter().map(|one| {
         let values = json!({
-            "what": one.what, "at_ns": one.at_ns, "amount": one.amount, "class": class(one.class),
+            "what": one.kind, "at_ns": one.at_ns, "amount": one.amount, "class": class(one.class),
         });
         row("moment", one.thread, one.node, values)
     }));

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use observations::Recorded;
-use observations::recorded::{Moment, What};
+use observations::recorded::{Moment, MomentKind};
 use serde_json::{Value, json};
 
 use super::names::{method, place};
@@ -86,37 +86,37 @@ fn event(recorded: &Recorded, moment: &Moment, offset: u64) -> Value {
     let frames = recorded.stacks.path(moment.node).take(FRAMES);
     let stack = frames.map(place).collect::<Vec<_>>().join("\n");
     let method = || innermost.map_or_else(|| "(no Java code)".to_owned(), method);
-    let (name, amount, is_long) = match moment.what {
-        What::Cpu => (method(), "cpu_ns", false),
-        What::Wall(_) => (method(), "wall_ns", false),
-        What::Allocation => (class(), "bytes", false),
-        What::Exception => (class(), "", false),
-        What::Contended => (format!("waits to enter {}", class()), "ns", true),
-        What::Wait => (format!("waits in {}", class()), "ns", true),
-        What::UnfinishedContended => (
+    let (name, amount, is_long) = match moment.kind {
+        MomentKind::Cpu => (method(), "cpu_ns", false),
+        MomentKind::Wall(_) => (method(), "wall_ns", false),
+        MomentKind::Allocation => (class(), "bytes", false),
+        MomentKind::Exception => (class(), "", false),
+        MomentKind::Contended => (format!("waits to enter {}", class()), "ns", true),
+        MomentKind::Wait => (format!("waits in {}", class()), "ns", true),
+        MomentKind::UnfinishedContended => (
             format!("waits to enter {}, to the end", class()),
             "ns",
             true,
         ),
-        What::UnfinishedWait => (format!("waits in {}, to the end", class()), "ns", true),
-        What::Lock => (format!("parked for {}", class()), "ns", true),
-        What::UnfinishedLock => (format!("parked for {}, to the end", class()), "ns", true),
+        MomentKind::UnfinishedWait => (format!("waits in {}, to the end", class()), "ns", true),
+        MomentKind::Lock => (format!("parked for {}", class()), "ns", true),
+        MomentKind::UnfinishedLock => (format!("parked for {}, to the end", class()), "ns", true),
     };
     let mut args = json!({ "stack": stack });
     if !amount.is_empty() {
         args[amount] = moment.amount.into();
     }
-    if let What::Wall(state) = moment.what {
+    if let MomentKind::Wall(state) = moment.kind {
         args["state"] = state.title().into();
     }
-    let category = match moment.what {
-        What::Wall(_) => "wall",
-        What::Cpu => "cpu",
-        What::Allocation => "allocation",
-        What::Exception => "exception",
-        What::Contended | What::UnfinishedContended => "monitor",
-        What::Wait | What::UnfinishedWait => "wait",
-        What::Lock | What::UnfinishedLock => "lock",
+    let category = match moment.kind {
+        MomentKind::Wall(_) => "wall",
+        MomentKind::Cpu => "cpu",
+        MomentKind::Allocation => "allocation",
+        MomentKind::Exception => "exception",
+        MomentKind::Contended | MomentKind::UnfinishedContended => "monitor",
+        MomentKind::Wait | MomentKind::UnfinishedWait => "wait",
+        MomentKind::Lock | MomentKind::UnfinishedLock => "lock",
     };
     let (pid, tid) = (recorded.jvm.pid, track(moment.thread));
     if !is_long {
@@ -155,8 +155,8 @@ mod tests {
 
     #[test]
     fn waits_end_when_they_were_reported_and_names_are_escaped() {
-        let moment = |what, amount| Moment {
-            what,
+        let moment = |kind, amount| Moment {
+            kind,
             at_ns: 5_000,
             amount,
             thread: 0,
@@ -186,7 +186,10 @@ mod tests {
             },
             threads: vec!["m\u{202e}".to_owned()],
             classes: vec!["a.Gate".to_owned()],
-            moments: vec![moment(What::Contended, 3_000), moment(What::Cpu, 10)],
+            moments: vec![
+                moment(MomentKind::Contended, 3_000),
+                moment(MomentKind::Cpu, 10),
+            ],
             collections: vec![Collection {
                 start_ns: 1_000,
                 duration_ns: 2_000,

@@ -275,7 +275,7 @@ fn check_granted(
         return Ok(());
     }
     let message = format!(
-        "the plugin `{}` asks for more than it was granted",
+        "the plugin `{}` needs a grant that it does not have",
         plugin.name
     );
     let problem = Problem::user("H0203", message);

@@ -6,7 +6,7 @@ use classhook_sdk::prelude::*;
 /// The plugin's table for `classhook plugin run` and `classhook report`: a row for each method.
 const CALLS: Table = Table {
     name: "calls",
-    columns: &[("class", Kind::Class), ("method", Kind::Method)],
+    columns: &[("class", ColumnKind::Class), ("method", ColumnKind::Method)],
 };
 
 /// The plugin's settings.

@@ -8,9 +8,9 @@ use classhook_sdk::prelude::*;
 pub const ALLOCATED: Table = Table {
     name: "allocated",
     columns: &[
-        ("what", Kind::Class),
-        ("method", Kind::Method),
-        ("line", Kind::Line),
+        ("what", ColumnKind::Class),
+        ("method", ColumnKind::Method),
+        ("line", ColumnKind::Line),
     ],
 };
 
@@ -18,9 +18,9 @@ pub const ALLOCATED: Table = Table {
 const TYPES: Table = Table {
     name: "types",
     columns: &[
-        ("what", Kind::Class),
-        ("sites", Kind::Integer),
-        ("allocated", Kind::Integer),
+        ("what", ColumnKind::Class),
+        ("sites", ColumnKind::Integer),
+        ("allocated", ColumnKind::Integer),
     ],
 };
 

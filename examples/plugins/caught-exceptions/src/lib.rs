@@ -6,9 +6,9 @@ use classhook_sdk::prelude::*;
 const CAUGHT: Table = Table {
     name: "caught",
     columns: &[
-        ("exception", Kind::Class),
-        ("method", Kind::Method),
-        ("line", Kind::Line),
+        ("exception", ColumnKind::Class),
+        ("method", ColumnKind::Method),
+        ("line", ColumnKind::Line),
     ],
 };
 

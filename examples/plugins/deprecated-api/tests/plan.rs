@@ -13,7 +13,7 @@ fn calls_get_notes_and_no_edits() {
 }
 
 #[test]
-fn methods_of_ones_own_are_patterns() {
+fn own_methods_are_patterns() {
     let harness = Harness::<DeprecatedApi>::new(r#"methods = ["java.io.PrintStream.print*"]"#);
     let found = harness.transform(LEGACY).to_string();
     assert!(

@@ -58,13 +58,13 @@ fn ends_the_jvm(target: &MemberRef) -> bool {
     )
 }
 
-/// Generates `throw new SecurityException("… wanted to end the JVM")`.
+/// Generates `throw new SecurityException("… tried to end the JVM")`.
 fn refusal(caller: &str) -> Snippet {
     let constructor = Member::of_class(THROWN, "<init>", "(Ljava/lang/String;)V");
     let mut code = Snippet::new();
     code.with_type(NEW, THROWN)
         .op(DUP, 0)
-        .push_string(&format!("{caller} wanted to end the JVM"))
+        .push_string(&format!("{caller} tried to end the JVM"))
         .invoke(INVOKESPECIAL, constructor)
         .op(ATHROW, 0);
     code

@@ -6,7 +6,7 @@ use frozen_clock::FrozenClock;
 const RECEIPT: &[u8] = include_bytes!("../program/Receipt.class");
 
 #[test]
-fn each_question_for_the_time_gets_the_same_answer() {
+fn each_read_of_the_clock_returns_the_same_time() {
     let transformed = Harness::<FrozenClock>::new("millis = 1767225600000").transform(RECEIPT);
     transformed.assert_plan_file("tests/Receipt.plan");
     assert!(!transformed.splice().is_empty());

@@ -21,16 +21,16 @@ const CONNECTION: [&str; 4] = [
 const CALLS: Table = Table {
     name: "calls",
     columns: &[
-        ("caller", Kind::Method),
-        ("line", Kind::Line),
-        ("calls", Kind::Method),
+        ("caller", ColumnKind::Method),
+        ("line", ColumnKind::Line),
+        ("calls", ColumnKind::Method),
     ],
 };
 
 /// Times of the callers.
 const TIMES: Table = Table {
     name: "times",
-    columns: &[("caller", Kind::Method)],
+    columns: &[("caller", ColumnKind::Method)],
 };
 
 /// Counts requests and times their callers.

@@ -15,7 +15,7 @@ const READS: [(&str, &[&str]); 4] = [
 /// Reads of settings by caller.
 const SETTINGS: Table = Table {
     name: "settings",
-    columns: &[("reader", Kind::Method), ("line", Kind::Line)],
+    columns: &[("reader", ColumnKind::Method), ("line", ColumnKind::Line)],
 };
 
 /// The plugin's settings.

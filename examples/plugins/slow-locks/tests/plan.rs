@@ -6,7 +6,7 @@ use slow_locks::SlowLocks;
 const QUEUE: &[u8] = include_bytes!("../program/Queue.class");
 
 #[test]
-fn locks_are_timed_where_they_are_taken() {
+fn locks_are_timed_at_monitorenter() {
     let transformed = Harness::<SlowLocks>::new("millis = 50").transform(QUEUE);
     transformed.assert_plan_file("tests/Queue.plan");
     assert!(!transformed.splice().is_empty());

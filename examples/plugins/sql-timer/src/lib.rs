@@ -19,16 +19,19 @@ const STATEMENTS: [&str; 3] = [
 /// Times by driver method.
 const TIMES: Table = Table {
     name: "times",
-    columns: &[("driver", Kind::Class), ("method", Kind::Method)],
+    columns: &[
+        ("driver", ColumnKind::Class),
+        ("method", ColumnKind::Method),
+    ],
 };
 
 /// Calls of JDBC by caller.
 const CALLERS: Table = Table {
     name: "callers",
     columns: &[
-        ("caller", Kind::Method),
-        ("line", Kind::Line),
-        ("calls", Kind::Method),
+        ("caller", ColumnKind::Method),
+        ("line", ColumnKind::Line),
+        ("calls", ColumnKind::Method),
     ],
 };
 
@@ -37,7 +40,7 @@ const CALLERS: Table = Table {
 /// these events, so the events are shown only on request.
 pub const RUNS: Table = Table {
     name: "_runs",
-    columns: &[("method", Kind::Method), ("moment", Kind::Text)],
+    columns: &[("method", ColumnKind::Method), ("moment", ColumnKind::Text)],
 };
 const PREPARES: &str = "prepares";
 const BEGINS: &str = "begins";
@@ -49,10 +52,10 @@ const PREPARED: &str = "prepared";
 const TEXTS: Table = Table {
     name: "statements",
     columns: &[
-        ("statement", Kind::Text),
-        ("count", Kind::Integer),
-        ("total", Kind::Duration),
-        ("longest", Kind::Duration),
+        ("statement", ColumnKind::Text),
+        ("count", ColumnKind::Integer),
+        ("total", ColumnKind::Duration),
+        ("longest", ColumnKind::Duration),
     ],
 };
 

@@ -30,7 +30,7 @@ fn statements_of_drivers_are_recorded_where_they_begin_and_end() {
 }
 
 #[test]
-fn report_joins_the_beginning_and_the_end_of_each_call() {
+fn report_joins_the_start_and_the_end_of_each_call() {
     let recording = [
         ("D.execute", "begins", "select 1", ""),
         ("D.execute", "ends", "", ""),

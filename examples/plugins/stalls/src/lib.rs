@@ -4,18 +4,18 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use classhook_sdk::prelude::*;
-use classhook_sdk::{Batch, Filter, JvmEvent, Observer, Subscriptions, What};
+use classhook_sdk::{Batch, EventDetails, Filter, JvmEvent, Observer, Subscriptions};
 
 /// Waits for monitors by place, those with the longest time first.
 const MONITORS: Table = Table {
     name: "monitors",
     columns: &[
-        ("monitor", Kind::Class),
-        ("method", Kind::Method),
-        ("line", Kind::Line),
-        ("waits", Kind::Integer),
-        ("total", Kind::Duration),
-        ("longest", Kind::Duration),
+        ("monitor", ColumnKind::Class),
+        ("method", ColumnKind::Method),
+        ("line", ColumnKind::Line),
+        ("waits", ColumnKind::Integer),
+        ("total", ColumnKind::Duration),
+        ("longest", ColumnKind::Duration),
     ],
 };
 
@@ -23,9 +23,9 @@ const MONITORS: Table = Table {
 const PAUSES: Table = Table {
     name: "pauses",
     columns: &[
-        ("collections", Kind::Integer),
-        ("total", Kind::Duration),
-        ("longest", Kind::Duration),
+        ("collections", ColumnKind::Integer),
+        ("total", ColumnKind::Duration),
+        ("longest", ColumnKind::Duration),
     ],
 };
 
@@ -82,11 +82,11 @@ impl Observer for Watch {
 
     fn observe(&mut self, batch: &Batch<'_>) -> Result {
         for event in batch.events() {
-            match event.what() {
-                What::Entered { nanos } => {
+            match event.details() {
+                EventDetails::Entered { nanos } => {
                     self.monitors.entry(place(&event)).or_default().add(nanos);
                 }
-                What::Collection { nanos, .. } => self.pauses.add(nanos),
+                EventDetails::Collection { nanos, .. } => self.pauses.add(nanos),
                 _ => {} // a thread in Object.wait makes no progress by intent
             }
         }

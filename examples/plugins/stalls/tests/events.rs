@@ -1,19 +1,19 @@
 //! The plugin's tables for some events, without a JVM.
 
-use classhook_sdk::What;
+use classhook_sdk::EventDetails;
 use classhook_testkit::{Observed, observe, subscriptions};
 use stalls::Watch;
 
 #[test]
 fn waits_are_added_up_by_place_and_collections_together() {
-    let entered = |nanos| What::Entered { nanos };
-    let collection = |nanos| What::Collection { nanos, used: 0 };
+    let entered = |nanos| EventDetails::Entered { nanos };
+    let collection = |nanos| EventDetails::Collection { nanos, used: 0 };
     let (find, put) = (("acme/Store", "find", 7), ("acme/Store", "put", 9));
     let observed = Observed::default()
         .event("a", "acme.Gate", entered(5), &[find])
         .event("", "", collection(3), &[])
         .event("b", "acme.Gate", entered(20), &[put])
-        .event("a", "acme.Gate", What::Waited { nanos: 99 }, &[put])
+        .event("a", "acme.Gate", EventDetails::Waited { nanos: 99 }, &[put])
         .event("", "", collection(4), &[])
         .event("c", "acme.Gate", entered(6), &[find]);
     let made = observe::<Watch>("", &observed);
@@ -27,7 +27,7 @@ fn waits_are_added_up_by_place_and_collections_together() {
 }
 
 #[test]
-fn what_is_not_needed_is_not_asked_for() {
+fn unneeded_names_are_not_looked_up() {
     let asked = subscriptions::<Watch>("at-least-ms = 2").expect("accepted");
     let mut names: Vec<_> = asked.keys().map(String::as_str).collect();
     names.sort_unstable();

@@ -29,8 +29,8 @@ impl Transformer for UnclosedFiles {
         for method in class.methods() {
             match (method.name(), method.descriptor()) {
                 // The constructors call it.
-                ("open", _) => plan.insert(&method.returns(), &told(&helper, "opened"))?,
-                ("close", "()V") => plan.insert(&[method.entry()], &told(&helper, "closed"))?,
+                ("open", _) => plan.insert(&method.returns(), &call_of(&helper, "opened"))?,
+                ("close", "()V") => plan.insert(&[method.entry()], &call_of(&helper, "closed"))?,
                 _ => {}
             }
         }
@@ -39,7 +39,7 @@ impl Transformer for UnclosedFiles {
 }
 
 /// Generates `OpenFiles.method(this)`.
-fn told(helper: &str, method: &str) -> Snippet {
+fn call_of(helper: &str, method: &str) -> Snippet {
     let method = Member::of_class(helper, method, "(Ljava/lang/Object;)V");
     let mut code = Snippet::new();
     code.load_this().invoke(INVOKESTATIC, method);

@@ -4,7 +4,7 @@ use classhook_testkit::{Harness, java};
 use unclosed_files::UnclosedFiles;
 
 #[test]
-fn opening_and_closing_are_told_to_the_class_that_comes_along() {
+fn opening_and_closing_call_the_helper_class() {
     let stream = java! { "class Stream { private void open(String name) {} public void close() {} int read() { return 0; } }" };
     let transformed = Harness::<UnclosedFiles>::default().transform(&stream);
     let (name, _) = transformed.helpers().next().expect("a helper class");

@@ -2,21 +2,24 @@
 //! observes thread starts.
 
 use classhook_sdk::prelude::*;
-use classhook_sdk::{Batch, Filter, Observer, Subscriptions, What};
+use classhook_sdk::{Batch, EventDetails, Filter, Observer, Subscriptions};
 
 const CALLS: Table = Table {
     name: "calls",
-    columns: &[("class", Kind::Class), ("method", Kind::Method)],
+    columns: &[("class", ColumnKind::Class), ("method", ColumnKind::Method)],
 };
 
 const TOTAL: Table = Table {
     name: "total",
-    columns: &[("methods", Kind::Integer), ("calls", Kind::Integer)],
+    columns: &[
+        ("methods", ColumnKind::Integer),
+        ("calls", ColumnKind::Integer),
+    ],
 };
 
 const THREADS: Table = Table {
     name: "threads",
-    columns: &[("thread", Kind::Text)],
+    columns: &[("thread", ColumnKind::Text)],
 };
 
 /// Counts the calls of each method, and sums them up when a report is made.
@@ -63,7 +66,7 @@ impl Observer for Threads {
 
     fn observe(&mut self, batch: &Batch<'_>) -> Result {
         for event in batch.events() {
-            if let What::ThreadStarted { .. } = event.what() {
+            if let EventDetails::ThreadStarted { .. } = event.details() {
                 self.0.push(event.thread().to_string());
             }
         }

@@ -212,13 +212,13 @@ fn recurse(depth: u64) -> u64 {
 /// The report without a failure.
 const COPIES: Table = Table {
     name: "copies",
-    columns: &[("class", Kind::Class), ("count", Kind::Integer)],
+    columns: &[("class", ColumnKind::Class), ("count", ColumnKind::Integer)],
 };
 
 /// The recorded table.
 const CALLS: Table = Table {
     name: "calls",
-    columns: &[("class", Kind::Class)],
+    columns: &[("class", ColumnKind::Class)],
 };
 
 impl Reporter for Misbehaving {

@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use classhook_sdk::prelude::*;
-use classhook_sdk::{Batch, Filter, JvmEvent, Observer, Subscriptions, What};
+use classhook_sdk::{Batch, EventDetails, Filter, JvmEvent, Observer, Subscriptions};
 
 const EVENTS: Table = Table {
     name: "events",
     columns: &[
-        ("what", Kind::Text),
-        ("thread", Kind::Text),
-        ("class", Kind::Class),
-        ("method", Kind::Method),
-        ("line", Kind::Line),
-        ("count", Kind::Integer),
-        ("total", Kind::Integer),
+        ("what", ColumnKind::Text),
+        ("thread", ColumnKind::Text),
+        ("class", ColumnKind::Class),
+        ("method", ColumnKind::Method),
+        ("line", ColumnKind::Line),
+        ("count", ColumnKind::Integer),
+        ("total", ColumnKind::Integer),
     ],
 };
 
@@ -128,7 +128,8 @@ impl Observer for Observing {
         self.lost += batch.lost();
         let ready = &self.settings.ask_after;
         let is_ready = |event: JvmEvent<'_>| {
-            matches!(event.what(), What::ThreadStarted { .. }) && *event.thread() == **ready
+            matches!(event.details(), EventDetails::ThreadStarted { .. })
+                && *event.thread() == **ready
         };
         let is_time = ready.is_empty() || batch.events().any(is_ready);
         if is_time && !std::mem::replace(&mut self.asked, true) {
@@ -195,42 +196,44 @@ impl Observer for Observing {
 
 impl Observing {
     fn count(&mut self, event: &JvmEvent<'_>) {
-        let (what, number) = match event.what() {
-            What::Sample { cpu } => ("sample", cpu),
-            What::Allocation { stands_for, .. } => ("allocation", stands_for),
-            What::Entered { nanos } => ("entered", nanos),
-            What::Waited { nanos } => ("waited", nanos),
-            What::Exception { .. } => ("exception", 0),
-            What::Collection { nanos, .. } => ("collection", nanos),
-            What::ThreadStarted { is_virtual } => ("started", u64::from(is_virtual)),
-            What::ThreadEnded { is_virtual } => ("ended", u64::from(is_virtual)),
-            What::ClassPrepared => ("prepared", 0),
-            What::CodeMade { bytes } => ("compiled", bytes),
-            What::CodeGone => ("discarded", 0),
-            What::NativeBound => ("bound", 0),
-            What::Exhausted { flags } => ("exhausted", flags),
-            What::Freed { count } => ("freed", count),
-            What::Caught { .. } => ("caught", 0),
-            What::DumpAsked => ("dump asked", 0),
-            What::ClassUnloaded => ("unloaded", 0),
-            What::Owns { monitor, .. } => ("owns", monitor),
-            What::WaitsToEnter { monitor } => ("enters", monitor),
-            What::WaitsFor { monitor } => ("waits", monitor),
-            What::Held { instances } => ("held", instances),
-            What::Thread { state } => ("thread", u64::from(state)),
-            What::CpuTime { nanos } => ("cpu time", nanos),
-            What::Objects { count, .. } => ("objects", count),
-            What::Property => ("property", 0),
-            What::Answered { events } => ("answered", events),
+        let (what, number) = match event.details() {
+            EventDetails::Sample { cpu } => ("sample", cpu),
+            EventDetails::Allocation { stands_for, .. } => ("allocation", stands_for),
+            EventDetails::Entered { nanos } => ("entered", nanos),
+            EventDetails::Waited { nanos } => ("waited", nanos),
+            EventDetails::Exception { .. } => ("exception", 0),
+            EventDetails::Collection { nanos, .. } => ("collection", nanos),
+            EventDetails::ThreadStarted { is_virtual } => ("started", u64::from(is_virtual)),
+            EventDetails::ThreadEnded { is_virtual } => ("ended", u64::from(is_virtual)),
+            EventDetails::ClassPrepared => ("prepared", 0),
+            EventDetails::CodeMade { bytes } => ("compiled", bytes),
+            EventDetails::CodeGone => ("discarded", 0),
+            EventDetails::NativeBound => ("bound", 0),
+            EventDetails::Exhausted { flags } => ("exhausted", flags),
+            EventDetails::Freed { count } => ("freed", count),
+            EventDetails::Caught { .. } => ("caught", 0),
+            EventDetails::DumpAsked => ("dump asked", 0),
+            EventDetails::ClassUnloaded => ("unloaded", 0),
+            EventDetails::Owns { monitor, .. } => ("owns", monitor),
+            EventDetails::WaitsToEnter { monitor } => ("enters", monitor),
+            EventDetails::WaitsFor { monitor } => ("waits", monitor),
+            EventDetails::Held { instances } => ("held", instances),
+            EventDetails::Thread { state } => ("thread", u64::from(state)),
+            EventDetails::CpuTime { nanos } => ("cpu time", nanos),
+            EventDetails::Objects { count, .. } => ("objects", count),
+            EventDetails::Property => ("property", 0),
+            EventDetails::Answered { events } => ("answered", events),
             _ => ("other", 0),
         };
         let frame = event.stack().into_iter().next();
-        let line = match event.what() {
+        let line = match event.details() {
             // Monitors are numbered within an answer.
-            What::Owns { .. } | What::WaitsToEnter { .. } | What::WaitsFor { .. } => self.answers,
+            EventDetails::Owns { .. }
+            | EventDetails::WaitsToEnter { .. }
+            | EventDetails::WaitsFor { .. } => self.answers,
             _ => frame.as_ref().and_then(|frame| frame.line).unwrap_or(0),
         };
-        if let What::Answered { .. } = event.what() {
+        if let EventDetails::Answered { .. } = event.details() {
             self.answers += 1;
         }
         let method = event.method().or_else(|| frame.map(|frame| frame.method));

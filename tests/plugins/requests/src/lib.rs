@@ -221,7 +221,10 @@ pub const REQUESTS: &[Request] = &[
 /// The results of queries.
 const FOUND: Table = Table {
     name: "found",
-    columns: &[("what", Kind::Text), ("how-often", Kind::Integer)],
+    columns: &[
+        ("what", ColumnKind::Text),
+        ("how-often", ColumnKind::Integer),
+    ],
 };
 
 impl Transformer for Requests {

@@ -1,6 +1,6 @@
 //! The subscription of a plugin to a kind of event.
 
-use crate::group::Group;
+use crate::event_kind::EventKind;
 use crate::subscription::{DEEPEST, SHORTEST_INTERVAL, Subscription};
 use globs::Glob;
 use std::time::Duration;
@@ -32,9 +32,9 @@ pub struct Filter {
 
 /// A subscription to the events of one kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wish {
+pub struct EventSubscription {
     /// The kind of event.
-    pub group: Group,
+    pub kind: EventKind,
     /// Events shorter than this many nanoseconds are dropped.
     pub at_least: u64,
     /// Number of innermost frames to keep.
@@ -47,12 +47,12 @@ pub struct Wish {
     threads: Vec<Glob>,
 }
 
-impl Wish {
+impl EventSubscription {
     /// Subscribes to all events of a kind, without stacks.
     #[must_use]
-    pub fn all(group: Group) -> Self {
+    pub fn all(kind: EventKind) -> Self {
         Self {
-            group,
+            kind,
             at_least: 0,
             frames: 0,
             interval: EVERY,
@@ -64,66 +64,69 @@ impl Wish {
 
     /// Returns the subscriptions of a recording: all events of each of its kinds.
     #[must_use]
-    pub fn of_recording(subscription: &Subscription) -> Vec<Self> {
-        let wanted = [
-            (subscription.cpu.is_some(), Group::Samples),
-            (subscription.allocations.is_some(), Group::Allocations),
-            (subscription.monitors, Group::Monitors),
-            (subscription.exceptions, Group::Exceptions),
-            (subscription.collections, Group::Collections),
-            (subscription.references, Group::References),
-            (subscription.wall.is_some(), Group::WallClock),
+    pub fn of_recording(recording: &Subscription) -> Vec<Self> {
+        let kinds = [
+            (recording.cpu.is_some(), EventKind::Samples),
+            (recording.allocations.is_some(), EventKind::Allocations),
+            (recording.monitors, EventKind::Monitors),
+            (recording.exceptions, EventKind::Exceptions),
+            (recording.collections, EventKind::Collections),
+            (recording.references, EventKind::References),
+            (recording.wall.is_some(), EventKind::WallClock),
         ];
-        let wanted = wanted.into_iter().filter(|(is_on, _)| *is_on);
-        let wish = |(_, group)| {
-            let mut wish = Self::all(group);
-            wish.frames = subscription.depth;
-            let interval = match group {
-                Group::WallClock => subscription.wall,
-                _ => subscription.cpu,
+        let kinds = kinds.into_iter().filter(|(is_on, _)| *is_on);
+        let subscription = |(_, kind)| {
+            let mut subscription = Self::all(kind);
+            subscription.frames = recording.depth;
+            let interval = match kind {
+                EventKind::WallClock => recording.wall,
+                _ => recording.cpu,
             };
-            wish.interval = interval.unwrap_or(wish.interval);
-            wish.bytes = subscription.allocations.unwrap_or(wish.bytes);
-            wish
+            subscription.interval = interval.unwrap_or(subscription.interval);
+            subscription.bytes = recording.allocations.unwrap_or(subscription.bytes);
+            subscription
         };
-        wanted.map(wish).collect()
+        kinds.map(subscription).collect()
     }
 
     /// Creates the subscription that a plugin requests with `filter`.
     ///
     /// # Errors
     /// A message with the expected and the found value.
-    pub fn new(group: Group, filter: &Filter) -> Result<Self, String> {
-        let of_time = matches!(group, Group::Monitors | Group::Collections);
-        let of_rate = matches!(group, Group::Samples | Group::Allocations | Group::Frees);
-        let name = group.name();
+    pub fn new(kind: EventKind, filter: &Filter) -> Result<Self, String> {
+        let of_time = matches!(kind, EventKind::Monitors | EventKind::Collections);
+        let of_rate = matches!(
+            kind,
+            EventKind::Samples | EventKind::Allocations | EventKind::Frees
+        );
+        let name = kind.name();
         if filter.at_least > 0 && !of_time {
             return Err(format!(
-                "expected `at-least` with monitors and collections alone, found {} with {name}",
+                "expected `at-least` only with monitors and collections, found {} with {name}",
                 filter.at_least
             ));
         }
         if filter.every.is_some() && !of_rate {
-            let cause = "expected `every` with samples, allocations and frees alone";
+            let cause = "expected `every` only with samples, allocations and frees";
             return Err(format!("{cause}, found it with {name}"));
         }
         if filter.frames as usize > DEEPEST {
             let found = filter.frames;
             return Err(format!("expected at most {DEEPEST} frames, found {found}"));
         }
-        let mut wish = Self {
+        let mut subscription = Self {
             at_least: filter.at_least,
             frames: filter.frames as usize,
             classes: patterns(&filter.classes, Glob::of_class)?,
             threads: patterns(&filter.threads, Glob::of_path)?,
-            ..Self::all(group)
+            ..Self::all(kind)
         };
         match filter.every {
-            Some(every) if group == Group::Samples => wish.interval = looks(every)?,
-            Some(every) => wish.bytes = sampled(every)?,
+            Some(every) if kind == EventKind::Samples => subscription.interval = looks(every)?,
+            Some(every) => subscription.bytes = sampled(every)?,
             None => {}
         }
-        Ok(wish)
+        Ok(subscription)
     }
 
     /// Checks whether the patterns accept a thread of this name.
@@ -154,7 +157,7 @@ fn looks(nanos: u64) -> Result<Duration, String> {
     match (SHORTEST_INTERVAL..=SELDOM).contains(&interval) {
         true => Ok(interval),
         false => Err(format!(
-            "expected from 1,000,000 nanoseconds to an hour between two looks at the threads, found {nanos}"
+            "expected from 1,000,000 nanoseconds to an hour between two samples of the threads, found {nanos}"
         )),
     }
 }
@@ -193,41 +196,41 @@ mod tests {
             threads: vec!["http-*".to_owned()],
             ..Filter::default()
         };
-        let wish = Wish::new(Group::Allocations, &filter).unwrap();
+        let subscription = EventSubscription::new(EventKind::Allocations, &filter).unwrap();
         let classes = ["com.acme.a.B", "com/acme/B", "byte[]", "com.other.B"];
-        let taken = classes.map(|name| wish.takes_class(name));
+        let taken = classes.map(|name| subscription.takes_class(name));
         assert_eq!(taken, [true, true, true, false]);
-        assert!(wish.takes_thread("http-1") && !wish.takes_thread("main"));
-        let all = Wish::new(Group::Samples, &Filter::default()).unwrap();
+        assert!(subscription.takes_thread("http-1") && !subscription.takes_thread("main"));
+        let all = EventSubscription::new(EventKind::Samples, &Filter::default()).unwrap();
         assert!(all.takes_class("x") && all.takes_thread("") && all.takes_all_classes());
         assert_eq!((all.interval, all.bytes), (EVERY, BYTES));
     }
 
     #[test]
-    fn numbers_that_make_no_sense_are_refused() {
-        let refused = |group, filter: Filter| Wish::new(group, &filter).unwrap_err();
+    fn invalid_numbers_are_rejected() {
+        let refused = |kind, filter: Filter| EventSubscription::new(kind, &filter).unwrap_err();
         let every = |every| Filter {
             every: Some(every),
             ..Filter::default()
         };
-        assert!(refused(Group::Samples, every(999_999)).contains("999999"));
-        assert!(refused(Group::Allocations, every(1 << 31)).contains("2 GiB"));
-        assert!(refused(Group::Classes, every(1)).contains("with classes"));
+        assert!(refused(EventKind::Samples, every(999_999)).contains("999999"));
+        assert!(refused(EventKind::Allocations, every(1 << 31)).contains("2 GiB"));
+        assert!(refused(EventKind::Classes, every(1)).contains("with classes"));
         let at_least = Filter {
             at_least: 1,
             ..Filter::default()
         };
-        assert!(refused(Group::Exceptions, at_least).contains("monitors and collections"));
+        assert!(refused(EventKind::Exceptions, at_least).contains("monitors and collections"));
         let frames = Filter {
             frames: 2049,
             ..Filter::default()
         };
-        assert!(refused(Group::Samples, frames).contains("2048 frames"));
+        assert!(refused(EventKind::Samples, frames).contains("2048 frames"));
         let classes = Filter {
             classes: vec!["a***".to_owned()],
             ..Filter::default()
         };
-        assert!(refused(Group::Classes, classes).contains("`a***`"));
-        assert!(Wish::new(Group::Allocations, &every(0)).is_ok());
+        assert!(refused(EventKind::Classes, classes).contains("`a***`"));
+        assert!(EventSubscription::new(EventKind::Allocations, &every(0)).is_ok());
     }
 }

@@ -6,7 +6,7 @@ use globs::Glob;
 
 /// The code source of a class (`java.security.CodeSource`), if known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CodeLocation<'a> {
+pub enum CodeSource<'a> {
     /// The class comes from no known folder or archive: its `CodeSource` has no location.
     None,
     /// The location has not been read yet. Selectors on locations accept the class for now.
@@ -22,7 +22,7 @@ pub enum CodeLocation<'a> {
     },
 }
 
-impl<'a> CodeLocation<'a> {
+impl<'a> CodeSource<'a> {
     /// Returns the paths of the location, if known.
     pub(crate) fn paths(self) -> Option<[&'a str; 2]> {
         match self {
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_are_seen_as_paths() {
+    fn urls_match_as_paths() {
         for (url, expected) in [
             (
                 "file:/w/my%20app/target/classes/",
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_glob_covers_what_links_lead_to() {
+    fn glob_covers_the_targets_of_links() {
         let folder = tempfile::tempdir().unwrap();
         let real = folder.path().canonicalize().unwrap();
         std::fs::create_dir_all(real.join("releases/7/lib")).unwrap();

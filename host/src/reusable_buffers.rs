@@ -8,7 +8,7 @@ const KEPT: usize = 4;
 
 /// The reusable memory of the work on one class. After a failure, lost memory is allocated again.
 #[derive(Default)]
-pub(crate) struct LentMemory {
+pub(crate) struct ReusableBuffers {
     /// Memory of the class view.
     pub(crate) class: ClassMemory,
     /// Memory of the plugins' requests.
@@ -19,7 +19,7 @@ pub(crate) struct LentMemory {
     pub(crate) owner: String,
 }
 
-impl LentMemory {
+impl ReusableBuffers {
     /// Takes the memory of a finished request.
     pub(crate) fn take_request(&mut self, mut request: PlanRequest) {
         if self.requests.len() < KEPT {

@@ -3,7 +3,7 @@
 
 /// A kind of event that is switched on as a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Group {
+pub enum EventKind {
     /// Threads that used CPU time.
     Samples,
     /// Sampled allocations.
@@ -38,7 +38,7 @@ pub enum Group {
     WallClock,
 }
 
-impl Group {
+impl EventKind {
     /// The kinds to which plugins can subscribe.
     pub const ALL: [Self; 14] = [
         Self::Samples,

@@ -12,7 +12,7 @@ use wasmtime::{ResourceLimiter, UpdateDeadline};
 use crate::class::Call;
 use crate::clock::{Clock, MachineClock};
 use crate::config::LogLevel;
-use crate::log_budget::{LogBudget, Room, left_out};
+use crate::log_limit::{Decision, LogLimit, left_out};
 use crate::observer_call::ObserverCall;
 use crate::recorded::ReportCall;
 
@@ -47,7 +47,7 @@ pub struct StoreSettings {
     /// The least severe log level that is printed.
     pub level: LogLevel,
     /// Limits the log lines of all instances together.
-    pub log: Arc<LogBudget>,
+    pub log: Arc<LogLimit>,
     /// Measures the time of calls.
     pub clock: Arc<dyn Clock>,
 }
@@ -65,7 +65,7 @@ impl StoreSettings {
 }
 
 /// The data of a plugin's store.
-pub struct State {
+pub struct StoreData {
     settings: StoreSettings,
     /// The current call of `transform`.
     pub call: Option<Call>,
@@ -96,7 +96,7 @@ pub struct State {
     lines: u32,
 }
 
-impl State {
+impl StoreData {
     /// Creates the data of a new instance.
     pub fn new(settings: StoreSettings) -> Self {
         Self {
@@ -146,16 +146,14 @@ impl State {
     pub fn report(&mut self) -> wasmtime::Result<&mut ReportCall> {
         self.expect_memory()?;
         let found = self.report.as_mut();
-        found.ok_or_else(|| {
-            wasmtime::Error::msg("what was recorded was asked for outside of `report`")
-        })
+        found.ok_or_else(|| wasmtime::Error::msg("recorded data was requested outside of `report`"))
     }
 
     /// Returns the data of an observer.
     pub fn observer(&mut self) -> wasmtime::Result<&mut ObserverCall> {
         self.expect_memory()?;
         let found = self.observer.as_mut();
-        found.ok_or_else(|| wasmtime::Error::msg("events were asked for outside of `observer`"))
+        found.ok_or_else(|| wasmtime::Error::msg("events were requested outside of `observer`"))
     }
 
     /// Checks that the plugin is within its memory limit, with the host's data for it.
@@ -164,9 +162,7 @@ impl State {
             return Ok(());
         }
         self.out_of_memory = true;
-        Err(wasmtime::Error::msg(
-            "what it asked for takes too much memory",
-        ))
+        Err(wasmtime::Error::msg("its requests take too much memory"))
     }
 
     /// Stores a new resource of the plugin.
@@ -275,9 +271,9 @@ impl State {
             self.lines += 1;
             let line = escape::line(line);
             match self.settings.log.take(&line) {
-                Room::Yes => eprintln!("classhook: plugin `{plugin}`: {line}"),
-                Room::NoLonger => eprintln!("classhook: plugin `{plugin}`: {}", left_out()),
-                Room::No => return,
+                Decision::Write => eprintln!("classhook: plugin `{plugin}`: {line}"),
+                Decision::ReportLimit => eprintln!("classhook: plugin `{plugin}`: {}", left_out()),
+                Decision::Drop => return,
             }
         }
     }
@@ -357,7 +353,7 @@ fn log_level(level: u8) -> LogLevel {
     }
 }
 
-impl ResourceLimiter for State {
+impl ResourceLimiter for StoreData {
     fn memory_growing(
         &mut self,
         current: usize,

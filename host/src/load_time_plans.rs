@@ -7,22 +7,22 @@ use std::time::Duration;
 
 use crate::helpers::HelperLoader;
 use crate::outcome::{ClassRequest, Loader};
+use crate::plugin_failure::PluginFailure;
 use crate::requests::PlannedClass;
 use crate::splicing::Spliced;
-use crate::trouble::Trouble;
 
 /// Maximum number of cached classes. A class that the JVM drops between the hooks is never taken.
 const KEPT: usize = 32;
 
 /// A class with the results of its plugins.
-pub(crate) struct DoneClass {
+pub(crate) struct SplicedClass {
     /// The requests of its plugins.
     pub(crate) planned: PlannedClass,
     /// The result and the new bytes, which are empty if the class is unchanged.
-    pub(crate) spliced: Result<(Spliced, Vec<u8>), Trouble>,
+    pub(crate) spliced: Result<(Spliced, Vec<u8>), PluginFailure>,
 }
 
-impl DoneClass {
+impl SplicedClass {
     /// Returns whether its edits are valid and refer to helper classes that must be defined.
     pub(crate) fn needs_helpers(&self) -> bool {
         self.spliced.is_ok() && self.planned.needs_helpers()
@@ -38,17 +38,17 @@ impl DoneClass {
 }
 
 /// The cached result of a class.
-pub(crate) struct Prepared {
+pub(crate) struct LoadTimePlan {
     /// The class, if the plugins could be called.
-    pub(crate) done: Result<DoneClass, Trouble>,
+    pub(crate) done: Result<SplicedClass, PluginFailure>,
     /// The time that it took.
     pub(crate) time: Duration,
 }
 
 /// Results by the class files to which they belong.
 #[derive(Default)]
-pub(crate) struct PreparedClasses {
-    waiting: Mutex<VecDeque<(Key, Prepared)>>,
+pub(crate) struct LoadTimePlans {
+    waiting: Mutex<VecDeque<(Key, LoadTimePlan)>>,
 }
 
 /// The class, in the form in which the hook that can retransform gets it.
@@ -58,9 +58,9 @@ struct Key {
     bytes: Vec<u8>,
 }
 
-impl PreparedClasses {
+impl LoadTimePlans {
     /// Caches the result of a class that will next come with these bytes.
-    pub(crate) fn keep(&self, request: &ClassRequest<'_>, bytes: Vec<u8>, prepared: Prepared) {
+    pub(crate) fn keep(&self, request: &ClassRequest<'_>, bytes: Vec<u8>, prepared: LoadTimePlan) {
         let key = Key {
             name: request.name.to_vec(),
             loader: request.loader.clone(),
@@ -74,7 +74,7 @@ impl PreparedClasses {
     }
 
     /// Takes the cached result of a class that is being loaded, if any.
-    pub(crate) fn take(&self, request: &ClassRequest<'_>) -> Option<Prepared> {
+    pub(crate) fn take(&self, request: &ClassRequest<'_>) -> Option<LoadTimePlan> {
         if request.retransforming {
             return None;
         }
@@ -90,7 +90,7 @@ impl PreparedClasses {
         self.waiting().clear();
     }
 
-    fn waiting(&self) -> MutexGuard<'_, VecDeque<(Key, Prepared)>> {
+    fn waiting(&self) -> MutexGuard<'_, VecDeque<(Key, LoadTimePlan)>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -98,29 +98,29 @@ impl PreparedClasses {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::code_location::CodeLocation;
+    use crate::code_source::CodeSource;
 
     fn request(bytes: &[u8]) -> ClassRequest<'_> {
         ClassRequest {
             name: b"a/A",
             loader: &Loader::App,
-            location: CodeLocation::Unread,
+            location: CodeSource::Unread,
             bytes,
             original: None,
             retransforming: false,
         }
     }
 
-    fn prepared() -> Prepared {
-        Prepared {
-            done: Err(Trouble::unreadable(&"for a test")),
+    fn prepared() -> LoadTimePlan {
+        LoadTimePlan {
+            done: Err(PluginFailure::unreadable(&"for a test")),
             time: Duration::ZERO,
         }
     }
 
     #[test]
     fn a_class_is_found_once_by_its_bytes_while_it_is_loaded() {
-        let classes = PreparedClasses::default();
+        let classes = LoadTimePlans::default();
         classes.keep(&request(b"file"), b"edited".to_vec(), prepared());
         assert!(classes.take(&request(b"file")).is_none());
         let loaded = ClassRequest {
@@ -136,8 +136,8 @@ mod tests {
     }
 
     #[test]
-    fn classes_that_never_come_make_room() {
-        let classes = PreparedClasses::default();
+    fn classes_that_never_come_are_dropped() {
+        let classes = LoadTimePlans::default();
         for number in 0..=KEPT {
             classes.keep(&request(b""), vec![number as u8], prepared());
         }

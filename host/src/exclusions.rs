@@ -29,7 +29,7 @@ const PREFIXES: [&str; 9] = [
 
 /// Checks whether a class, by its internal name, is never changed.
 #[must_use]
-pub fn is_untouched(name: &[u8]) -> bool {
+pub fn is_excluded(name: &[u8]) -> bool {
     let mut prefixes = PREFIXES.iter();
     prefixes.any(|prefix| name.starts_with(prefix.as_bytes())) || is_helper_class(name)
 }
@@ -53,7 +53,7 @@ mod tests {
             "com/acme/$Classhook$0123456789abcdef$Log",
             "$Classhook$0123456789abcdef$Log",
         ] {
-            assert!(is_untouched(name.as_bytes()), "{name}");
+            assert!(is_excluded(name.as_bytes()), "{name}");
         }
         for name in [
             "java/lang/Module",
@@ -62,7 +62,7 @@ mod tests {
             "jdk/internal/reflect/Reflection",
             "",
         ] {
-            assert!(!is_untouched(name.as_bytes()), "{name}");
+            assert!(!is_excluded(name.as_bytes()), "{name}");
         }
     }
 }

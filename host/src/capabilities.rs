@@ -26,73 +26,65 @@ const SUBSCRIPTIONS: [(&str, &str, &str); 14] = [
     (
         "samples",
         "observe-samples",
-        "is told which threads use CPU time, and where",
+        "samples threads that use CPU time, with their stacks",
     ),
     (
         "allocations",
         "observe-allocations",
-        "is told what is allocated, and where",
+        "samples allocations, with their stacks",
     ),
     (
         "monitors",
         "observe-monitors",
-        "is told which threads wait for monitors, and where",
+        "observes waits for monitors, with their stacks",
     ),
     (
         "exceptions",
         "observe-exceptions",
-        "is told what is thrown, and where",
+        "observes thrown exceptions, with their stacks",
     ),
     (
         "collections",
         "observe-collections",
-        "is told of garbage collections",
+        "observes garbage collections",
     ),
     (
         "threads",
         "observe-threads",
-        "is told which threads start and end",
+        "observes starts and ends of threads",
     ),
     (
         "classes",
         "observe-classes",
-        "is told which classes are prepared",
+        "observes classes that are prepared",
     ),
     (
         "compilations",
         "observe-compilations",
-        "is told which methods are compiled",
+        "observes compiled methods",
     ),
     (
         "natives",
         "observe-natives",
-        "is told which native methods are bound",
+        "observes native methods that are bound",
     ),
     (
         "exhaustion",
         "observe-exhaustion",
-        "is told when memory or threads run out",
+        "observes exhaustion of memory or threads",
     ),
     (
         "catches",
         "observe-catches",
-        "is told what is caught, and where",
+        "observes caught exceptions, with their handlers",
     ),
     (
         "unloads",
         "observe-unloads",
-        "is told which classes are unloaded",
+        "observes classes that are unloaded",
     ),
-    (
-        "frees",
-        "observe-frees",
-        "is told how many objects of a class are gone",
-    ),
-    (
-        "dumps",
-        "observe-dumps",
-        "is told when somebody asks to write what there is",
-    ),
+    ("frees", "observe-frees", "counts freed objects by class"),
+    ("dumps", "observe-dumps", "observes requests for a dump"),
 ];
 
 /// The grant for requests that the JVM answers only to agents loaded at its start.
@@ -103,120 +95,116 @@ const REQUESTS: [(&str, &str, &str); 8] = [
     (
         "threads",
         "ask-threads",
-        "asks for the stacks and states of all threads",
+        "reads the stacks and states of all threads",
     ),
     (
         "cpu-times",
         "ask-cpu-times",
-        "asks for the CPU time of all threads",
+        "reads the CPU time of all threads",
     ),
     (
         "histogram",
         "ask-histogram",
-        "asks for objects and bytes of each class",
+        "counts objects and bytes of each class",
     ),
     (
         "properties",
         "ask-properties",
-        "asks for the properties of the system",
+        "reads the system properties",
     ),
-    (
-        "stack",
-        "ask-stack",
-        "asks for the stacks of single threads",
-    ),
+    ("stack", "ask-stack", "reads the stacks of single threads"),
     (
         "monitors",
         ASK_MONITORS,
-        "asks which threads own monitors and wait for them",
+        "reads owners and waiters of monitors",
     ),
     (
         "paths",
         "ask-paths",
-        "asks what holds the instances of a class",
+        "finds reference paths to the instances of a class",
     ),
     (
         "monitor-usage",
         "ask-monitor-usage",
-        "asks who owns and waits for the monitors of the instances of a class",
+        "reads owners and waiters of the monitors of a class's instances",
     ),
 ];
 
 /// An interface that a plugin may import.
-struct Ability {
+struct Capability {
     interface: &'static str,
     /// The grant that the interface needs, with its effect. `None` for interfaces open to every
     /// plugin.
     grant: Option<(&'static str, &'static str)>,
 }
 
-const ABILITIES: [Ability; 15] = [
-    Ability {
+const ABILITIES: [Capability; 15] = [
+    Capability {
         interface: "classhook:plugin/types",
         grant: None,
     },
-    Ability {
+    Capability {
         interface: "classhook:plugin/host",
         grant: None,
     },
-    Ability {
+    Capability {
         interface: "classhook:plugin/class-file",
         grant: None,
     },
-    Ability {
+    Capability {
         interface: "classhook:plugin/declarations",
         grant: None,
     },
-    Ability {
+    Capability {
         interface: "classhook:plugin/queries",
         grant: None,
     },
-    Ability {
+    Capability {
         interface: "classhook:plugin/plans",
         grant: None,
     },
-    Ability {
+    Capability {
         interface: "classhook:plugin/results",
         grant: None,
     },
-    Ability {
+    Capability {
         interface: "classhook:plugin/recorded",
         grant: None,
     },
-    Ability {
+    Capability {
         interface: JVM_EVENTS,
         grant: None,
     },
-    Ability {
+    Capability {
         interface: JVM_REQUESTS,
         grant: None,
     },
-    Ability {
+    Capability {
         interface: PROBES,
         grant: Some(("probes", "sets probes in the classes you select")),
     },
-    Ability {
+    Capability {
         interface: "classhook:plugin/rewrite",
         grant: Some((
             "rewrite",
             "changes what the methods do in the classes you select",
         )),
     },
-    Ability {
+    Capability {
         interface: "classhook:plugin/structure",
         grant: Some((
             "structure",
             "adds members, interfaces, annotations and attributes to the classes you select, and renames members and types",
         )),
     },
-    Ability {
+    Capability {
         interface: "classhook:plugin/raw",
         grant: Some((
             "raw",
             "replaces the whole class files of the classes you select",
         )),
     },
-    Ability {
+    Capability {
         interface: "classhook:plugin/helpers",
         grant: Some((
             "helpers",
@@ -312,7 +300,7 @@ pub fn check(
     Err(HostError::new(
         "H0108",
         format!(
-            "plugin `{}` is a component, but no Classhook plugin",
+            "plugin `{}` is a component, but not a Classhook plugin",
             plugin.name
         ),
     )
@@ -343,7 +331,7 @@ pub fn observer(component: &Component, engine: &Engine) -> Option<String> {
 }
 
 /// Checks whether a component imports requests to the JVM.
-pub fn asks(component: &Component, engine: &Engine) -> bool {
+pub fn makes_requests(component: &Component, engine: &Engine) -> bool {
     let world = component.component_type();
     let mut imports = world.imports(engine);
     imports.any(|(name, _)| compatible(name, JVM_REQUESTS))
@@ -363,7 +351,7 @@ pub fn records_spans(component: &Component, engine: &Engine) -> bool {
 
 /// Checks whether a component imports requests that the JVM answers only to agents loaded at its
 /// start.
-pub fn asks_for_owners(component: &Component, engine: &Engine) -> bool {
+pub fn requests_owners(component: &Component, engine: &Engine) -> bool {
     let world = component.component_type();
     let mut imports = world.imports(engine);
     imports.any(|(name, item)| {
@@ -464,7 +452,7 @@ fn unknown(plugin: &PluginConfig, import: &str, function: Option<&str>) -> HostE
     HostError::new(
         "H0107",
         format!(
-            "plugin `{}` needs an ability this agent does not have",
+            "plugin `{}` needs a capability that this agent does not have",
             plugin.name
         ),
     )
@@ -485,13 +473,16 @@ fn not_granted(plugin: &PluginConfig, interface: &str, grant: &str, reason: &str
         .unwrap_or_default();
     HostError::new(
         "H0203",
-        format!("plugin `{}` asks for more than it was granted", plugin.name),
+        format!(
+            "plugin `{}` needs a grant that it does not have",
+            plugin.name
+        ),
     )
     .with("imports", format!("{interface}   \"{reason}\""))
     .with("grant", format!("[{}]{at}", granted.join(", ")))
     .with(
         "help",
-        format!("if you trust this plugin with that: --grant {grant}, or \"{grant}\" in `grant`"),
+        format!("if you trust this plugin: --grant {grant}, or \"{grant}\" in `grant`"),
     )
 }
 
@@ -545,8 +536,8 @@ mod tests {
     }
 
     #[test]
-    fn every_subscription_is_a_capability_of_its_own() {
-        let names = observations::Group::ALL.map(observations::Group::name);
+    fn every_subscription_has_its_own_grant() {
+        let names = observations::EventKind::ALL.map(observations::EventKind::name);
         assert_eq!(SUBSCRIPTIONS.map(|(name, ..)| name), names);
         for (name, grant, what) in SUBSCRIPTIONS {
             assert_eq!(grant, format!("observe-{name}"));
@@ -557,7 +548,7 @@ mod tests {
     }
 
     #[test]
-    fn every_request_is_a_capability_of_its_own() {
+    fn every_request_has_its_own_grant() {
         let names = observations::request::Request::NAMES;
         assert_eq!(REQUESTS.map(|(name, ..)| name), names);
         for (name, grant, what) in REQUESTS {
