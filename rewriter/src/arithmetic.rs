@@ -1,59 +1,7 @@
-//! Arithmetic on checked numbers: offsets, lengths, counts and bcis.
+//! Conversions of checked numbers: offsets, lengths, counts and bcis.
 //!
 //! A class file is shorter than 4 GiB and a code array than 64 KiB. Reading bounds every count by the bytes present, so
-//! sums do not overflow. An overflow is a defect of this crate; debug builds panic on it.
-#![expect(
-    clippy::arithmetic_side_effects,
-    reason = "debug builds check every operation"
-)]
-
-/// Plain arithmetic, checked in debug builds.
-pub(crate) trait Exact: Sized {
-    /// Returns the sum.
-    fn plus(self, other: Self) -> Self;
-    /// Returns the difference.
-    fn minus(self, other: Self) -> Self;
-    /// Returns the product.
-    fn times(self, other: Self) -> Self;
-}
-
-macro_rules! exact {
-    ($($number:ty)*) => {$(
-        impl Exact for $number {
-            #[inline(always)]
-            fn plus(self, other: Self) -> Self {
-                self + other
-            }
-
-            #[inline(always)]
-            fn minus(self, other: Self) -> Self {
-                self - other
-            }
-
-            #[inline(always)]
-            fn times(self, other: Self) -> Self {
-                self * other
-            }
-        }
-    )*};
-}
-
-exact!(u8 u16 u32 usize i32 i64);
-
-/// A value whose presence was checked before.
-pub(crate) trait Known<T> {
-    /// Returns the value; debug builds panic without one.
-    fn known(self) -> T;
-}
-
-impl<T: Default> Known<T> for Option<T> {
-    #[inline(always)]
-    #[track_caller]
-    fn known(self) -> T {
-        debug_assert!(self.is_some(), "what was there before is not there");
-        self.unwrap_or_default()
-    }
-}
+//! plain operators do not overflow. An overflow is a defect of this crate; debug builds panic on it.
 
 /// Returns the branch offset between two positions of a code array.
 #[inline]

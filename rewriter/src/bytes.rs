@@ -1,7 +1,5 @@
 //! Copying and overwriting of class-file bytes.
 
-use crate::arithmetic::Exact;
-
 pub(crate) fn copy(bytes: &[u8], from: usize, to: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(bytes.get(from..to).unwrap_or_default());
 }
@@ -9,7 +7,7 @@ pub(crate) fn copy(bytes: &[u8], from: usize, to: usize, out: &mut Vec<u8>) {
 /// Overwrites existing bytes.
 #[inline]
 pub(crate) fn write_at(out: &mut [u8], at: usize, bytes: &[u8]) {
-    if let Some(place) = out.get_mut(at..at.plus(bytes.len())) {
+    if let Some(place) = out.get_mut(at..at + bytes.len()) {
         place.copy_from_slice(bytes);
     }
 }

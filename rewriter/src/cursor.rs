@@ -1,6 +1,5 @@
 //! Big-endian reader with its position.
 
-use crate::arithmetic::Exact;
 use crate::error::ReadError;
 
 /// Reads `bytes` forwards; `base` is their offset in the class file.
@@ -31,7 +30,7 @@ impl<'a> Cursor<'a> {
     /// Returns the position in the class file.
     #[inline]
     pub(crate) fn offset(&self) -> u32 {
-        self.base.plus(self.at as u32)
+        self.base + self.at as u32
     }
 
     #[inline]
@@ -55,10 +54,10 @@ impl<'a> Cursor<'a> {
         count: usize,
         structure: &'static str,
     ) -> Result<&'a [u8], ReadError> {
-        let end = self.at.plus(count);
-        match self.bytes.get(self.at..end) {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        match rest.get(..count) {
             Some(taken) => {
-                self.at = end;
+                self.at += count;
                 Ok(taken)
             }
             None => Err(self.truncated(structure, count)),
@@ -76,7 +75,7 @@ impl<'a> Cursor<'a> {
             .and_then(|rest| rest.first_chunk::<N>())
         {
             Some(array) => {
-                self.at = self.at.plus(N);
+                self.at += N;
                 Ok(*array)
             }
             None => Err(self.truncated(structure, N)),

@@ -6,8 +6,7 @@
         clippy::unwrap_used,
         clippy::expect_used,
         clippy::panic,
-        clippy::indexing_slicing,
-        clippy::arithmetic_side_effects
+        clippy::indexing_slicing
     )
 )]
 

@@ -1,6 +1,6 @@
 //! Translation of operations into instructions.
 
-use crate::arithmetic::{Exact, Known, short_distance};
+use crate::arithmetic::short_distance;
 use crate::bytes::write_at;
 use crate::pool::PoolWriter;
 use crate::snippet::{Operation, Snippet, Value};
@@ -37,7 +37,7 @@ impl Lowering<'_, '_> {
         let (start, first) = (self.code.len(), self.offsets.len());
         let mut labels = vec![0_u32; snippet.label_count()];
         for operation in snippet.operations() {
-            let at = self.code.len().minus(start) as u32;
+            let at = (self.code.len() - start) as u32;
             self.offsets.push(at);
             if let Operation::Label(label) = operation
                 && let Some(place) = labels.get_mut(label.0 as usize)
@@ -46,13 +46,13 @@ impl Lowering<'_, '_> {
             }
             self.operation(operation)?;
         }
-        self.offsets.push(self.code.len().minus(start) as u32);
+        self.offsets.push((self.code.len() - start) as u32);
         let offsets = self.offsets.get(first..).unwrap_or_default();
         for (operation, from) in snippet.operations().iter().zip(offsets) {
             if let Operation::Jump(_, label) = operation {
-                let to = labels.get(label.0 as usize).copied().known();
+                let to = labels.get(label.0 as usize).copied()?;
                 let distance = short_distance(*from, to);
-                let operand = start.plus(*from as usize).plus(1);
+                let operand = start + *from as usize + 1;
                 write_at(self.code, operand, &distance.to_be_bytes());
             }
         }
@@ -72,7 +72,7 @@ impl Lowering<'_, '_> {
                 let method = self.pool.method_named(member.names(), member.interface)?;
                 self.with_index(*code, method);
                 if *code == opcode::INVOKEINTERFACE {
-                    let count = Parameters::of(&member.descriptor).slots().plus(1);
+                    let count = Parameters::of(&member.descriptor).slots() + 1;
                     self.code.extend_from_slice(&[count as u8, 0]);
                 }
             }
@@ -86,11 +86,11 @@ impl Lowering<'_, '_> {
             }
             Operation::Plain(code) => self.code.push(*code),
             Operation::Local(code, slot) => {
-                self.local(*code, self.context.locals().plus(u32::from(*slot)));
+                self.local(*code, self.context.locals() + u32::from(*slot));
             }
             Operation::NewArray(kind) => self.code.extend_from_slice(&[opcode::NEWARRAY, *kind]),
             Operation::Increment(slot, by) => {
-                self.increment(self.context.locals().plus(u32::from(*slot)), *by);
+                self.increment(self.context.locals() + u32::from(*slot), *by);
             }
             Operation::Jump(code, _) => self.with_index(*code, 0),
             Operation::Variable(code, slot) => self.local(*code, u32::from(*slot)),
@@ -115,8 +115,8 @@ impl Lowering<'_, '_> {
         };
         match slot {
             0..=3 => {
-                let family = code.minus(first.0).times(4);
-                self.code.push(first.1.plus(family).plus(slot as u8));
+                let family = (code - first.0) * 4;
+                self.code.push(first.1 + family + slot as u8);
             }
             4..=255 => self.code.extend_from_slice(&[code, slot as u8]),
             _ => {
@@ -141,7 +141,7 @@ impl Lowering<'_, '_> {
         match value {
             Value::Int(value) => self.int(*value)?,
             Value::Long(value @ 0..=1) => {
-                self.code.push(opcode::LCONST_0.plus(*value as u8));
+                self.code.push(opcode::LCONST_0 + *value as u8);
             }
             Value::Long(value) => {
                 let index = self.pool.long(*value as u64)?;
@@ -157,7 +157,7 @@ impl Lowering<'_, '_> {
                 .iter()
                 .position(|n| n.to_bits() == *bits)
             {
-                Some(n) => self.code.push(opcode::FCONST_0.plus(n as u8)),
+                Some(n) => self.code.push(opcode::FCONST_0 + n as u8),
                 None => {
                     let index = self.pool.float(*bits)?;
                     self.load_constant(index);

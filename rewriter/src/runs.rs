@@ -2,26 +2,24 @@
 
 use std::ops::Range;
 
-use crate::arithmetic::Exact;
-
 /// Number of positions written at a time.
 const CHUNK: usize = 8;
 
 /// Reserves memory for the positions of all bcis, and for the positions that [`count`] writes beyond them.
 pub(crate) fn make_room(positions: &mut Vec<u32>, bcis: usize) {
-    positions.resize(bcis.plus(CHUNK), 0);
+    positions.resize(bcis + CHUNK, 0);
 }
 
 /// Writes the positions of these bcis, which moved by `shift`. It also writes some beyond them; later calls overwrite
 /// those.
 #[inline]
 pub(crate) fn count(positions: &mut [u32], bcis: Range<usize>, shift: u32) {
-    let mut next = (bcis.start as u32).plus(shift);
-    let end = bcis.len().next_multiple_of(CHUNK).plus(bcis.start);
+    let mut next = bcis.start as u32 + shift;
+    let end = bcis.len().next_multiple_of(CHUNK) + bcis.start;
     let run = positions.get_mut(bcis.start..end).unwrap_or_default();
     for chunk in run.as_chunks_mut::<CHUNK>().0 {
-        *chunk = std::array::from_fn(|index| next.plus(index as u32));
-        next = next.plus(CHUNK as u32);
+        *chunk = std::array::from_fn(|index| next + index as u32);
+        next += CHUNK as u32;
     }
 }
 

@@ -1,6 +1,5 @@
 //! The storage of probes.
 
-use crate::arithmetic::Exact;
 use jvms::modified_utf8::Utf8;
 
 /// Maximum digits of the number of a method that writes hits.
@@ -70,7 +69,7 @@ impl ProbeStorage<'_> {
         match self {
             ProbeStorage::SharedArray { owner, field } => [owner.len(), field.len()],
             ProbeStorage::SharedMethods { owner, method, .. } => {
-                [owner.len(), method.len().plus(MOST_DIGITS)]
+                [owner.len(), method.len() + MOST_DIGITS]
             }
             ProbeStorage::ClassArray { runtime, key }
             | ProbeStorage::ClassMethods { runtime, key } => [runtime.len(), key.as_bytes().len()],

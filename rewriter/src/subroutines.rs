@@ -11,7 +11,6 @@ mod reach;
 
 use jvms::opcode;
 
-use crate::arithmetic::Exact;
 use crate::class::{Attribute, ClassFile, Code, Method};
 use copies::Copies;
 use reach::{Body, Reach};
@@ -39,10 +38,10 @@ pub fn inline_subroutines(class: &ClassFile<'_>) -> Option<Vec<u8>> {
             continue;
         };
         let start = attribute.offset as usize;
-        out.extend_from_slice(bytes.get(copied..start.minus(ATTRIBUTE_HEAD).plus(2))?);
+        out.extend_from_slice(bytes.get(copied..start - ATTRIBUTE_HEAD + 2)?);
         out.extend_from_slice(&u32::try_from(contents.len()).ok()?.to_be_bytes());
         out.extend_from_slice(&contents);
-        copied = start.plus(attribute.bytes.len());
+        copied = start + attribute.bytes.len();
     }
     if copied == 0 {
         return None;

@@ -1,6 +1,5 @@
 //! Texts and names of a class, safe for display.
 
-use crate::arithmetic::Exact;
 use std::fmt::{self, Display, Formatter};
 
 use jvms::modified_utf8::Utf8;
@@ -26,7 +25,7 @@ fn clipped(bytes: &[u8]) -> &[u8] {
     let mut end = bytes.len().min(MAX_TEXT);
     while end > MAX_TEXT.saturating_sub(6) && bytes.get(end).is_some_and(|byte| byte & 0xC0 == 0x80)
     {
-        end = end.minus(1);
+        end -= 1;
     }
     bytes.get(..end).unwrap_or_default()
 }

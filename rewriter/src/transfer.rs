@@ -2,7 +2,6 @@
 
 use thiserror::Error;
 
-use crate::arithmetic::Exact;
 use crate::class::{ClassFile, Code, Method};
 use crate::error::ReadError;
 use crate::index::MethodIndex;
@@ -60,7 +59,7 @@ pub fn transfer(
         let method = edit.point.method;
         let slot = usize::from(method);
         if matches.len() <= slot {
-            matches.resize(slot.plus(1), None);
+            matches.resize(slot + 1, None);
         }
         let Some(known) = matches.get_mut(slot) else {
             continue;

@@ -1,6 +1,5 @@
 //! Checks the edits of a plan against the class.
 
-use crate::arithmetic::Exact;
 use crate::changes::ChangedMethod;
 use crate::class::{ClassFile, Code, Instruction, Instructions, begins};
 use crate::cursor::i16_at;
@@ -105,12 +104,12 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
         match location {
             Location::FallThrough(bci) if self.begins(bci) => opcode(bci).is_some_and(|opcode| {
                 let length = usize::from(opcode::length(opcode));
-                let next = usize::from(bci).plus(length);
+                let next = usize::from(bci) + length;
                 length > 0 && opcode::falls_through(opcode) && next < code.len()
             }),
             Location::Jump { source, target } if self.begins(source) && self.begins(target) => {
-                let distance = i32::from(target.0).minus(i32::from(source.0));
-                let operand = i16_at(code, usize::from(source).plus(1)).map(i32::from);
+                let distance = i32::from(target.0) - i32::from(source.0);
+                let operand = i16_at(code, usize::from(source) + 1).map(i32::from);
                 opcode(source).is_some_and(opcode::is_conditional) && operand == Some(distance)
             }
             Location::Before(bci) | Location::At(bci) => self.begins(bci),

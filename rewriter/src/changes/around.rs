@@ -1,7 +1,6 @@
 //! Code around an instruction. The operands move into local variables of the inserted code; the code reads them, and
 //! the instruction gets them back.
 
-use crate::arithmetic::Exact;
 use crate::changes::resolve::{ChangedMethod, Replacement};
 use crate::class::{ClassFile, Instruction};
 use crate::edits::ChangeError;
@@ -58,7 +57,7 @@ impl<'t> ChangedMethod<'t, '_> {
             bci: u32::from(instruction.bci.0),
             length: instruction.length(),
             code: self.code_around(instruction, snippet, &exchange),
-            stack: typed.deepest.plus(copied).saturating_sub(operands),
+            stack: (typed.deepest + copied).saturating_sub(operands),
         })
     }
 
@@ -184,7 +183,7 @@ impl<'t> ChangedMethod<'t, '_> {
             .iter()
             .map(|kind| {
                 let slot = next;
-                next = next.plus(kind.slots());
+                next += kind.slots();
                 (*kind, slot as u16)
             })
             .collect();

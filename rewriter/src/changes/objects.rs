@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use crate::arithmetic::Exact;
 use crate::class::{ClassFile, Code, Instruction, Instructions, Method};
 use crate::edits::ChangeError;
 use crate::index::{Bci, PoolIndex};
@@ -47,9 +46,9 @@ pub(crate) fn follow<'t>(
     let name = name.ok_or(ChangeError::NotHere("it names no class"))?;
     let next = made.next();
     let dup = (code.bytes().get(next as usize) == Some(&opcode::DUP)).then_some(next);
-    let copies = 1_i64.plus(i64::from(dup.is_some()));
+    let copies = 1_i64 + i64::from(dup.is_some());
     let mut heights: HashMap<u32, i64> = HashMap::new();
-    let mut open = vec![(dup.map_or(next, |at| at.plus(1)), copies)];
+    let mut open = vec![(dup.map_or(next, |at| at + 1), copies)];
     let mut calls: Vec<ConstructorCall<'t>> = Vec::new();
     while let Some((at, height)) = open.pop() {
         match heights.insert(at, height) {
@@ -66,17 +65,17 @@ pub(crate) fn follow<'t>(
             return Err(STRAYS);
         }
         let (pops, pushes) = effect(class, &found).ok_or(STRAYS)?;
-        let left = height.minus(pops);
+        let left = height - pops;
         if left < copies {
             // Only a constructor call may consume the top copy as its receiver.
-            let call = constructor(class, &found, name).filter(|_| left.plus(1) == copies);
+            let call = constructor(class, &found, name).filter(|_| left + 1 == copies);
             let call = call.ok_or(STRAYS)?;
             if calls.iter().all(|known| known.bci != call.bci) {
                 calls.push(call);
             }
             continue;
         }
-        let after = left.plus(pushes);
+        let after = left + pushes;
         let targets = found
             .switch()
             .into_iter()
@@ -143,7 +142,7 @@ fn effect(class: &ClassFile<'_>, found: &Instruction<'_>) -> Option<(i64, i64)> 
         Form::MultiNewArray => (i64::from(found.immediate()?), 0),
         _ => (0, 0),
     };
-    Some((pops.plus(more.0), pushes.plus(more.1)))
+    Some((pops + more.0, pushes + more.1))
 }
 
 /// Checks whether a stack map frame contains the uninitialized object of the `new` at `bci`.

@@ -1,6 +1,5 @@
 //! Annotations (JVMS 4.7.16): types and lengths.
 
-use crate::arithmetic::Exact;
 use crate::class::attribute::{Attribute, Attributes};
 use crate::cursor::Cursor;
 use crate::error::ReadError;
@@ -90,7 +89,7 @@ pub(crate) fn skip_element_value(cursor: &mut Cursor<'_>, depth: u32) -> Result<
             offset: cursor.offset(),
         });
     }
-    let deeper = depth.plus(1);
+    let deeper = depth + 1;
     match cursor.u1("element_value")? {
         b'e' => cursor.u4("element_value").map(drop),
         b'@' => skip_annotation(cursor, deeper),
@@ -111,15 +110,15 @@ pub(crate) fn skip_target(cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
         0x00 | 0x01 | 0x16 => 1,
         0x10..=0x12 | 0x17 | 0x42..=0x46 => 2,
         0x13..=0x15 => 0,
-        0x40 | 0x41 => usize::from(cursor.u2(structure)?).times(6),
+        0x40 | 0x41 => usize::from(cursor.u2(structure)?) * 6,
         0x47..=0x4B => 3,
         tag => {
-            let offset = cursor.offset().minus(1);
+            let offset = cursor.offset() - 1;
             return Err(ReadError::UnknownFrame { offset, tag });
         }
     };
     cursor.take(length, structure)?;
     let steps = usize::from(cursor.u1("type_path")?);
-    cursor.take(steps.times(2), "type_path")?;
+    cursor.take(steps * 2, "type_path")?;
     Ok(())
 }

@@ -1,6 +1,5 @@
 //! Attributes (JVMS 4.7).
 
-use crate::arithmetic::{Exact, Known};
 use crate::cursor::{Cursor, u16_at, u16s};
 use crate::error::ReadError;
 use crate::index::PoolIndex;
@@ -27,8 +26,8 @@ impl<'a> Attribute<'a> {
     /// Returns the pool index of its name; `class` is the whole class file.
     #[inline]
     pub(crate) fn name_index(&self, class: &[u8]) -> PoolIndex {
-        let start = (self.offset as usize).minus(6);
-        PoolIndex(u16_at(class, start).known())
+        let start = self.offset as usize - 6;
+        PoolIndex(u16_at(class, start).unwrap_or_default())
     }
 }
 
@@ -44,7 +43,7 @@ impl<'c, 'a> Attributes<'c, 'a> {
     /// Starts at the `attributes_count` at `at`.
     pub(crate) fn new(pool: &'c ConstantPool<'a>, bytes: &'a [u8], at: usize) -> Self {
         let mut cursor = Cursor::at(bytes, at, 0);
-        let left = cursor.u2("attributes_count").ok().known();
+        let left = cursor.u2("attributes_count").ok().unwrap_or_default();
         Attributes { pool, cursor, left }
     }
 
@@ -144,7 +143,7 @@ pub(crate) fn bootstrap_methods<'a>(
         left = left.checked_sub(1)?;
         let method_handle = PoolIndex(cursor.u2("bootstrap_method_ref").ok()?);
         let count = usize::from(cursor.u2("num_bootstrap_arguments").ok()?);
-        let arguments = cursor.take(count.times(2), "bootstrap_arguments").ok()?;
+        let arguments = cursor.take(count * 2, "bootstrap_arguments").ok()?;
         Some(BootstrapMethod {
             method_handle,
             arguments,

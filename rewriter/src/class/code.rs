@@ -1,6 +1,5 @@
 //! The `Code` attribute (JVMS 4.7.3).
 
-use crate::arithmetic::{Exact, Known};
 use crate::class::attribute::{Attribute, Attributes, skip_attributes};
 use crate::class::instruction::{Instruction, Instructions, decode, undecodable};
 use crate::class::record::MethodRecord;
@@ -29,7 +28,7 @@ pub(crate) struct CodeLayout {
 impl CodeLayout {
     pub(crate) fn read(bytes: &[u8], record: &MethodRecord) -> Result<Self, ReadError> {
         let start = record.code as usize;
-        let end = start.plus(record.code_length as usize);
+        let end = start + record.code_length as usize;
         let contents = bytes.get(start..end).unwrap_or_default();
         let mut cursor = Cursor::new(contents, record.code);
         let [s0, s1, l0, l1, c0, c1, c2, c3] = cursor.array("Code.code_length")?;
@@ -37,12 +36,12 @@ impl CodeLayout {
         let max_locals = u16::from_be_bytes([l0, l1]);
         let length = u32::from_be_bytes([c0, c1, c2, c3]);
         if length == 0 || length as usize > MAX_CODE_LENGTH {
-            let offset = cursor.offset().minus(4);
+            let offset = cursor.offset() - 4;
             return Err(ReadError::BadCodeLength { offset, length });
         }
         let code = (cursor.offset(), length);
         cursor.take(length as usize, "Code.code")?;
-        let handlers = u32::from(cursor.u2("Code.exception_table_length")?).times(8);
+        let handlers = u32::from(cursor.u2("Code.exception_table_length")?) * 8;
         let handlers = (cursor.offset(), handlers);
         cursor.take(handlers.1 as usize, "Code.exception_table")?;
         let attributes = cursor.offset();
@@ -61,7 +60,7 @@ impl CodeLayout {
 pub(crate) fn part(bytes: &[u8], (offset, length): (u32, u32)) -> &[u8] {
     let start = offset as usize;
     bytes
-        .get(start..start.plus(length as usize))
+        .get(start..start + length as usize)
         .unwrap_or_default()
 }
 
@@ -143,22 +142,22 @@ impl<'c, 'a> Code<'c, 'a> {
             let step = opcode::step(opcode);
             if step != SPECIAL {
                 visit(Bci(at as u16), opcode);
-                at = at.plus(usize::from(step));
+                at += usize::from(step);
                 continue;
             }
             let unreadable = || undecodable(opcode, at, self.layout.code.0);
             let length = decode(code, at).ok_or_else(unreadable)?;
             let shown = match opcode {
-                opcode::WIDE => code.get(at.plus(1)).copied().known(),
+                opcode::WIDE => code.get(at + 1).copied().unwrap_or_default(),
                 _ => opcode,
             };
             visit(Bci(at as u16), shown);
-            at = at.plus(length);
+            at += length;
         }
         if at == code.len() {
             return Ok(());
         }
-        let opcode = code.get(last).copied().known();
+        let opcode = code.get(last).copied().unwrap_or_default();
         Err(undecodable(opcode, last, self.layout.code.0))
     }
 
@@ -259,7 +258,7 @@ impl<'c, 'a> Code<'c, 'a> {
         let pool = self.pool;
         let rows = rows::<10>(self.attributes(), table).flatten();
         rows.map(move |row| {
-            let item = |at| u16_at(row, at).known();
+            let item = |at| u16_at(row, at).unwrap_or_default();
             LocalVariable {
                 start: Bci(item(0)),
                 length: item(2),

@@ -2,7 +2,6 @@
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use crate::arithmetic::Exact;
 use crate::class::code::{CodeLayout, part};
 use crate::class::instruction::{decode, undecodable};
 use crate::class::jumps::{FoundJump, jump};
@@ -113,7 +112,7 @@ impl CodeIndex {
     #[inline(always)]
     fn step(&mut self, at: usize, bytes: &[u8]) -> usize {
         match self.marks.get_mut(at).and_then(step) {
-            Some(length) => at.plus(length),
+            Some(length) => at + length,
             None => self.step_over(at, bytes),
         }
     }
@@ -127,9 +126,8 @@ impl CodeIndex {
         let entry = behind
             .checked_sub(1)
             .and_then(|index| self.methods.get(index));
-        let length =
-            entry.and_then(|entry| decode(entry.code(bytes), at.minus(entry.start as usize)));
-        length.map_or(usize::MAX, |length| at.plus(length))
+        let length = entry.and_then(|entry| decode(entry.code(bytes), at - entry.start as usize));
+        length.map_or(usize::MAX, |length| at + length)
     }
 
     /// Marks the instructions method by method, each up to the first that cannot be decoded.
@@ -147,7 +145,7 @@ impl CodeIndex {
             entry.first_jump = self.jumps.len() as u32;
             let code = entry.code(bytes);
             while let Some(at) = found.next_if(|at| *at < entry.end as usize) {
-                match jump(code, at.minus(entry.start as usize)) {
+                match jump(code, at - entry.start as usize) {
                     Ok(jump) => self.jumps.push(jump),
                     Err(_) => entry.inside = false,
                 }
@@ -193,7 +191,7 @@ impl CodeIndex {
 
 impl Entry {
     fn code<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
-        part(bytes, (self.code, self.end.minus(self.start)))
+        part(bytes, (self.code, self.end - self.start))
     }
 }
 
@@ -202,10 +200,10 @@ fn walk(code: &[u8], marks: &mut Vec<u8>) -> Result<(), ReadError> {
     let base = marks.len();
     marks.extend(look_up(code));
     let (mut at, mut last) = (0, opcode::NOP);
-    while let Some(mark) = marks.get_mut(base.plus(at)) {
+    while let Some(mark) = marks.get_mut(base + at) {
         last = code.get(at).copied().unwrap_or(opcode::NOP);
         let length = step(mark).or_else(|| decode(code, at));
-        at = at.plus(length.ok_or_else(|| undecodable(last, at, 0))?);
+        at += length.ok_or_else(|| undecodable(last, at, 0))?;
     }
     match at == code.len() {
         true => Ok(()),

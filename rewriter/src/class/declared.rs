@@ -1,6 +1,5 @@
 //! Declarations of a class in attributes other than code. Malformed parts are left out.
 
-use crate::arithmetic::Exact;
 use crate::class::attribute::{Attribute, Attributes, skip_attributes};
 use crate::class::file::ClassFile;
 use crate::class::method::Method;
@@ -114,7 +113,7 @@ impl<'a> ClassFile<'a> {
             let descriptor = PoolIndex(cursor.u2("Record").ok()?);
             let at = cursor.position();
             skip_attributes(&mut cursor, "Record").ok()?;
-            let end = (found.offset as usize).plus(found.bytes.len());
+            let end = found.offset as usize + found.bytes.len();
             let whole = cursor.position() <= end;
             components.push(RecordComponent {
                 name: self.pool().utf8(name).filter(|_| whole)?,

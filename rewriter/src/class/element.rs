@@ -1,6 +1,5 @@
 //! Annotations with their element values (JVMS 4.7.16), as a flat list. A container precedes its contents.
 
-use crate::arithmetic::Exact;
 use crate::class::annotation::skip_target;
 use crate::class::attribute::{Attribute, Attributes};
 use crate::class::method::Method;
@@ -204,7 +203,7 @@ impl<'c, 'a> Reader<'c, 'a> {
         if depth >= MAX_ELEMENT_DEPTH {
             return None;
         }
-        let deeper = depth.plus(1);
+        let deeper = depth + 1;
         let value = match self.u1()? {
             b'@' => return self.annotation(name, deeper),
             b'[' => {

@@ -1,6 +1,5 @@
 //! Fields (JVMS 4.5).
 
-use crate::arithmetic::{Exact, Known};
 use crate::class::annotation;
 use crate::class::attribute::{Attributes, skip_attributes};
 use crate::class::file::ClassFile;
@@ -18,7 +17,7 @@ pub struct Field<'c, 'a> {
 
 impl<'c, 'a> Field<'c, 'a> {
     fn item(&self, at: usize) -> u16 {
-        u16_at(self.bytes(), at).known()
+        u16_at(self.bytes(), at).unwrap_or_default()
     }
 
     fn text(&self, at: usize) -> Utf8<'a> {
@@ -47,7 +46,7 @@ impl<'c, 'a> Field<'c, 'a> {
     /// Returns its attributes.
     #[must_use]
     pub fn attributes(&self) -> Attributes<'c, 'a> {
-        let at = (self.start as usize).plus(6);
+        let at = self.start as usize + 6;
         Attributes::new(self.class.pool(), self.class.bytes(), at)
     }
 
@@ -75,7 +74,7 @@ pub(super) fn fields<'c, 'a>(
     count_at: usize,
 ) -> impl Iterator<Item = Field<'c, 'a>> {
     let mut cursor = Cursor::at(class.bytes(), count_at, 0);
-    let mut left = cursor.u2("fields_count").ok().known();
+    let mut left = cursor.u2("fields_count").ok().unwrap_or_default();
     std::iter::from_fn(move || {
         left = left.checked_sub(1)?;
         let start = cursor.offset();

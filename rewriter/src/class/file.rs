@@ -1,6 +1,5 @@
 //! The class file (JVMS 4.1) as a lazy view.
 
-use crate::arithmetic::{Exact, Known};
 use crate::class::annotation::descriptors;
 use crate::class::attribute::bootstrap_methods;
 use crate::class::attribute::{Attribute, Attributes, BootstrapMethod, skip_attributes};
@@ -91,13 +90,13 @@ impl<'a> ClassFile<'a> {
             this_class,
             this_index,
         } = header;
-        let mut cursor = Cursor::at(bytes, pool.end().plus(4), 0);
+        let mut cursor = Cursor::at(bytes, pool.end() + 4, 0);
         let offset = cursor.offset();
         let super_class = PoolIndex(cursor.u2("super_class")?);
         if super_class != PoolIndex(0) {
             expect_classes(&pool, "super_class", &super_class.0.to_be_bytes(), offset)?;
         }
-        let interfaces = usize::from(cursor.u2("interfaces_count")?).times(2);
+        let interfaces = usize::from(cursor.u2("interfaces_count")?) * 2;
         let offset = cursor.offset();
         let interfaces = cursor.take(interfaces, "interfaces")?;
         expect_classes(&pool, "interfaces", interfaces, offset)?;
@@ -148,13 +147,13 @@ impl<'a> ClassFile<'a> {
     /// Returns `minor_version`; 65,535 marks preview features.
     #[must_use]
     pub fn minor_version(&self) -> u16 {
-        u16_at(self.bytes, 4).known()
+        u16_at(self.bytes, 4).unwrap_or_default()
     }
 
     /// Returns `major_version`: 45 and up, 44 more than the Java release since 1.2.
     #[must_use]
     pub fn major_version(&self) -> u16 {
-        u16_at(self.bytes, 6).known()
+        u16_at(self.bytes, 6).unwrap_or_default()
     }
 
     /// Returns `access_flags` of the class (JVMS table 4.1-B).
@@ -194,8 +193,8 @@ impl<'a> ClassFile<'a> {
     /// Returns the offset of the class's `fields_count`.
     pub(crate) fn fields_start(&self) -> usize {
         // access_flags, this_class, super_class, interfaces_count
-        let header = self.pool.end().plus(8);
-        header.plus(self.interfaces.len())
+        let header = self.pool.end() + 8;
+        header + self.interfaces.len()
     }
 
     /// Returns the offset of the first method, after `methods_count`.
@@ -294,7 +293,7 @@ fn expect_classes(
         if pool.class_name(PoolIndex(index)).is_none() {
             return Err(ReadError::BadPoolIndex {
                 structure,
-                offset: offset.plus(place.times(2) as u32),
+                offset: offset + (place * 2) as u32,
                 expected: "class",
                 index,
             });

@@ -1,6 +1,5 @@
 //! A class file up to its name.
 
-use crate::arithmetic::Exact;
 use crate::cursor::{Cursor, u32_at};
 use crate::error::ReadError;
 use crate::index::PoolIndex;
@@ -49,7 +48,7 @@ impl<'a> ClassHeader<'a> {
         let this_index = PoolIndex(cursor.u2("this_class")?);
         let this_class = pool.class_name(this_index).ok_or(ReadError::BadPoolIndex {
             structure: "this_class",
-            offset: cursor.offset().minus(2),
+            offset: cursor.offset() - 2,
             expected: "class",
             index: this_index.0,
         })?;

@@ -1,6 +1,5 @@
 //! Instructions (JVMS 6.5), decoded one at a time.
 
-use crate::arithmetic::Exact;
 use crate::cursor::{i16_at, i32_at, u16_at};
 use crate::error::ReadError;
 use crate::index::{Bci, PoolIndex};
@@ -43,7 +42,7 @@ impl<'a> Instruction<'a> {
     /// Returns the bci after it; may be the length of the code.
     #[must_use]
     pub fn next(&self) -> u32 {
-        u32::from(self.bci.0).plus(self.length())
+        u32::from(self.bci.0) + self.length()
     }
 
     /// Returns the branch offset of a `Branch` or `BranchWide` form.
@@ -140,7 +139,7 @@ impl<'a> Instruction<'a> {
 }
 
 fn absolute(source: Bci, distance: i32) -> Option<Bci> {
-    let target = i64::from(source.0).plus(i64::from(distance));
+    let target = i64::from(source.0) + i64::from(distance);
     u16::try_from(target).ok().map(Bci)
 }
 
@@ -164,7 +163,7 @@ impl<'a> Switch<'a> {
         };
         // The padding ends at a multiple of four in the code array.
         let at = usize::from(instruction.bci.0);
-        let body = instruction.bytes.get((at | 3).plus(1).minus(at)..)?;
+        let body = instruction.bytes.get((at | 3) + 1 - at..)?;
         let header = if pairs { 8 } else { 12 };
         Some(Switch {
             bci: instruction.bci,
@@ -229,12 +228,12 @@ impl Iterator for SwitchCases<'_> {
             ..
         } = self.switch;
         let (key, distance) = if pairs {
-            let at = index.times(8);
-            (i32_at(entries, at)?, i32_at(entries, at.plus(4))?)
+            let at = index * 8;
+            (i32_at(entries, at)?, i32_at(entries, at + 4)?)
         } else {
-            (low.plus(index as i32), i32_at(entries, index.times(4))?)
+            (low + index as i32, i32_at(entries, index * 4)?)
         };
-        self.at = index.plus(1);
+        self.at = index + 1;
         Some((key, absolute(bci, distance)))
     }
 }
@@ -273,7 +272,7 @@ impl<'a> Iterator for Instructions<'a> {
             self.at = usize::MAX;
             return Some(Err(undecodable(first, at, self.offset)));
         };
-        self.at = at.plus(instruction.bytes.len());
+        self.at = at + instruction.bytes.len();
         Some(Ok(instruction))
     }
 }
@@ -287,7 +286,7 @@ impl<'a> Instructions<'a> {
             let Some(instruction) = at_bci(self.code, at, *first) else {
                 return Err(undecodable(*first, at, self.offset));
             };
-            at = at.plus(instruction.bytes.len());
+            at += instruction.bytes.len();
             visit(instruction);
         }
         Ok(())
@@ -298,7 +297,7 @@ impl<'a> Instructions<'a> {
 #[inline(always)]
 fn at_bci(code: &[u8], at: usize, first: u8) -> Option<Instruction<'_>> {
     let length = decode(code, at)?;
-    let bytes = code.get(at..at.plus(length))?;
+    let bytes = code.get(at..at + length)?;
     let wide = first == opcode::WIDE;
     let opcode = if wide { *bytes.get(1)? } else { first };
     Some(Instruction {
@@ -312,7 +311,7 @@ fn at_bci(code: &[u8], at: usize, first: u8) -> Option<Instruction<'_>> {
 #[cold]
 pub(crate) fn undecodable(opcode: u8, at: usize, offset: u32) -> ReadError {
     let bci = at as u32;
-    let offset = offset.plus(bci);
+    let offset = offset + bci;
     match opcode::form(opcode) {
         Form::Unassigned => ReadError::UnknownOpcode {
             bci,

@@ -1,6 +1,5 @@
 //! Jumps: branches, `goto`, `jsr` and switches.
 
-use crate::arithmetic::{Exact, Known};
 use crate::class::instruction::{decode, switch_layout, undecodable};
 use crate::cursor::{i16_at, i32_at};
 use crate::error::ReadError;
@@ -31,7 +30,7 @@ pub(crate) struct FoundJump {
 /// Decodes the jump at `at`; fails if it does not lead into the code.
 #[inline(always)]
 pub(super) fn jump(code: &[u8], at: usize) -> Result<FoundJump, ReadError> {
-    let opcode = code.get(at).copied().known();
+    let opcode = code.get(at).copied().unwrap_or_default();
     match near(code, at, opcode) {
         Some(jump) => Ok(jump),
         None => other(code, at, opcode),
@@ -47,7 +46,7 @@ fn near(code: &[u8], at: usize, opcode: u8) -> Option<FoundJump> {
         _ => return None,
     };
     let bci = at as u32;
-    let distance = i16_at(code, at.plus(1))?;
+    let distance = i16_at(code, at + 1)?;
     let target = bci.checked_add_signed(i32::from(distance))?;
     ((target as usize) < code.len()).then_some(FoundJump {
         bci,
@@ -68,7 +67,7 @@ fn other(code: &[u8], at: usize, opcode: u8) -> Result<FoundJump, ReadError> {
     };
     let (form, target) = match opcode::form(opcode) {
         Form::BranchWide => {
-            let target = i32_at(code, at.plus(1)).and_then(inside);
+            let target = i32_at(code, at + 1).and_then(inside);
             (JumpForm::Wide, target.ok_or_else(unreadable)?)
         }
         Form::TableSwitch | Form::LookupSwitch => {

@@ -1,6 +1,5 @@
 //! One byte for each byte of a code array: instruction start, length, and properties.
 
-use crate::arithmetic::Exact;
 use crate::index::Bci;
 use jvms::opcode::{
     self, ATHROW, GOTO_W, IFEQ, IFNONNULL, IFNULL, IRETURN, JSR, JSR_W, LOOKUPSWITCH, RETURN,
@@ -125,13 +124,13 @@ impl Iterator for Marked<'_> {
                     eight
                 }
             };
-            self.behind = self.behind.plus(8);
+            self.behind += 8;
             let marks = u64::from_le_bytes(eight);
             self.found = marks & marks << self.shift & u64::from_le_bytes([START; 8]);
         }
-        let back = 8.minus((self.found.trailing_zeros() >> 3) as usize);
+        let back = 8 - (self.found.trailing_zeros() >> 3) as usize;
         self.found &= self.found.wrapping_sub(1);
-        Some(self.behind.minus(back))
+        Some(self.behind - back)
     }
 }
 

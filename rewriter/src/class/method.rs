@@ -1,6 +1,5 @@
 //! Methods (JVMS 4.6).
 
-use crate::arithmetic::{Exact, Known};
 use crate::class::annotation;
 use crate::class::attribute::{Attribute, Attributes};
 use crate::class::code::Code;
@@ -31,7 +30,7 @@ impl<'c, 'a> Method<'c, 'a> {
     }
 
     fn field(&self, at: usize) -> u16 {
-        u16_at(self.class.bytes(), (self.record.start as usize).plus(at)).known()
+        u16_at(self.class.bytes(), self.record.start as usize + at).unwrap_or_default()
     }
 
     /// Returns its index among the class's methods.
@@ -81,7 +80,7 @@ impl<'c, 'a> Method<'c, 'a> {
     /// Returns its attributes, `Code` included.
     #[must_use]
     pub fn attributes(&self) -> Attributes<'c, 'a> {
-        let at = (self.record.start as usize).plus(6);
+        let at = self.record.start as usize + 6;
         Attributes::new(self.class.pool(), self.class.bytes(), at)
     }
 

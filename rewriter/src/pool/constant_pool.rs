@@ -1,6 +1,5 @@
 //! The constant pool (JVMS 4.4): an offset table over the class's bytes.
 
-use crate::arithmetic::Exact;
 use crate::cursor::{Cursor, u16_at, u32_at};
 use crate::error::ReadError;
 use crate::index::PoolIndex;
@@ -117,9 +116,9 @@ impl<'a> ConstantPool<'a> {
         let mut rest = bytes.get(at..).unwrap_or_default();
         let mut slots = offsets.get_mut(known..).unwrap_or_default().iter_mut();
         while let Some(slot) = slots.next() {
-            let index = || count.minus(slots.len()).minus(1) as u16;
+            let index = || (count - slots.len() - 1) as u16;
             let Some([tag, high, low]) = rest.first_chunk::<3>() else {
-                return Err(cut_off(at.plus(3), bytes.len()));
+                return Err(cut_off(at + 3, bytes.len()));
             };
             let length = usize::from(constant_tag::length(*tag));
             if length == 0 {
@@ -134,9 +133,9 @@ impl<'a> ConstantPool<'a> {
             // Texts alternate irregularly with other entries, so a branch would be mispredicted.
             let text = u16::from_be_bytes([*high, *low]);
             let is_text = u16::from(*tag == constant_tag::UTF8);
-            let size = length.plus(usize::from(text & is_text.wrapping_neg()));
+            let size = length + usize::from(text & is_text.wrapping_neg());
             *slot = at as u32;
-            at = at.plus(size);
+            at += size;
             rest = rest.get(size..).unwrap_or_default();
         }
         if at > bytes.len() {
@@ -184,7 +183,7 @@ impl<'a> ConstantPool<'a> {
     #[inline]
     fn body(&self, index: PoolIndex, tag: u8) -> Option<usize> {
         let at = self.offset(index)?;
-        (self.bytes.get(at) == Some(&tag)).then_some(at.plus(1))
+        (self.bytes.get(at) == Some(&tag)).then_some(at + 1)
     }
 
     #[inline]
@@ -198,8 +197,8 @@ impl<'a> ConstantPool<'a> {
     pub fn utf8(&self, index: PoolIndex) -> Option<Utf8<'a>> {
         let at = self.body(index, constant_tag::UTF8)?;
         let length = usize::from(u16_at(self.bytes, at)?);
-        let start = at.plus(2);
-        self.bytes.get(start..start.plus(length)).map(Utf8::new)
+        let start = at + 2;
+        self.bytes.get(start..start + length).map(Utf8::new)
     }
 
     /// Returns the text of a `CONSTANT_Utf8`, or of the one in a `CONSTANT_Class` or `CONSTANT_String`.
@@ -270,8 +269,8 @@ impl<'a> ConstantPool<'a> {
         ) {
             return None;
         }
-        let owner = self.class_name(self.index_at(at.plus(1))?)?;
-        let (name, descriptor) = self.name_and_type(self.index_at(at.plus(3))?)?;
+        let owner = self.class_name(self.index_at(at + 1)?)?;
+        let (name, descriptor) = self.name_and_type(self.index_at(at + 3)?)?;
         Some(MemberRef {
             owner,
             name,
@@ -286,7 +285,7 @@ impl<'a> ConstantPool<'a> {
         let at = self.body(index, constant_tag::NAME_AND_TYPE)?;
         Some((
             self.utf8(self.index_at(at)?)?,
-            self.utf8(self.index_at(at.plus(2))?)?,
+            self.utf8(self.index_at(at + 2)?)?,
         ))
     }
 
@@ -300,9 +299,9 @@ impl<'a> ConstantPool<'a> {
         ) {
             return None;
         }
-        let (name, descriptor) = self.name_and_type(self.index_at(at.plus(3))?)?;
+        let (name, descriptor) = self.name_and_type(self.index_at(at + 3)?)?;
         Some(Dynamic {
-            bootstrap: u16_at(self.bytes, at.plus(1))?,
+            bootstrap: u16_at(self.bytes, at + 1)?,
             name,
             descriptor,
         })
@@ -312,7 +311,7 @@ impl<'a> ConstantPool<'a> {
     #[must_use]
     pub fn method_handle(&self, index: PoolIndex) -> Option<MethodHandle<'a>> {
         let at = self.body(index, constant_tag::METHOD_HANDLE)?;
-        let member = self.member_ref(self.index_at(at.plus(1))?)?;
+        let member = self.member_ref(self.index_at(at + 1)?)?;
         Some(MethodHandle {
             kind: *self.bytes.get(at)?,
             member,

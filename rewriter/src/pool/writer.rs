@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::arithmetic::Exact;
 use crate::limits::MAX_POOL_COUNT;
 use jvms::constant_tag;
 
@@ -79,11 +78,8 @@ impl PoolWriter {
     /// Adds an entry and returns its index; `None` if the pool is full.
     fn add(&mut self, tag: u8, items: &[&[u8]]) -> Option<u16> {
         // A `long` or `double` takes two indices (JVMS 4.4.5).
-        let width = 1_usize.plus(usize::from(matches!(
-            tag,
-            constant_tag::LONG | constant_tag::DOUBLE
-        )));
-        let next = self.next.plus(width);
+        let width = 1 + usize::from(matches!(tag, constant_tag::LONG | constant_tag::DOUBLE));
+        let next = self.next + width;
         let index = u16::try_from(self.next)
             .ok()
             .filter(|_| next <= MAX_POOL_COUNT)?;
@@ -107,14 +103,14 @@ impl PoolWriter {
             .fold(hash(&[tag], SEED), |key, item| hash(item, key));
         if let Some((index, start, length)) = self.interned.get(&key) {
             let start = *start as usize;
-            let known = self.bytes.get(start..start.plus(*length as usize));
+            let known = self.bytes.get(start..start + *length as usize);
             if known.is_some_and(|known| is_made_of(known, tag, items)) {
                 return Some(*index);
             }
         }
         let start = self.bytes.len();
         let index = self.add(tag, items)?;
-        let length = self.bytes.len().minus(start);
+        let length = self.bytes.len() - start;
         self.interned
             .insert(key, (index, start as u32, length as u32));
         Some(index)

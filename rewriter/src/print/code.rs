@@ -4,7 +4,6 @@ use std::fmt::{self, Write};
 
 use jvms::access_flags::Declaration;
 
-use crate::arithmetic::Exact;
 use crate::class::{Attribute, ClassFile, Code, Instruction, Method, Switch};
 use crate::index::PoolIndex;
 use crate::print::constant::Entry;
@@ -217,7 +216,7 @@ fn variables(code: &Code<'_, '_>, rows: Rows<'_>) -> fmt::Result {
         let mut row = row!("        from ");
         row.place(u32::from(found.start.0));
         row.say(" to ");
-        row.place(u32::from(found.start.0).plus(u32::from(found.length)));
+        row.place(u32::from(found.start.0) + u32::from(found.length));
         let (name, descriptor) = (Name(found.name), Text(found.descriptor));
         write!(row, " slot {}: {name} {descriptor}", found.index.0)?;
         rows(row)?;

@@ -7,7 +7,6 @@
 use std::collections::HashMap;
 use std::fmt::{self, Write};
 
-use crate::arithmetic::Exact;
 use crate::class::{ClassFile, Method};
 use crate::print::bounded::Bounded;
 use crate::print::row::{Row, Rows};
@@ -92,7 +91,7 @@ fn section(title: &str, before: &[Row], after: &[Row], out: &mut dyn Write) -> f
         .filter(|(_, step)| !matches!(step, Step::Same(..)))
         .map(|(at, _)| at)
         .collect();
-    let near = |a: &usize, b: &usize| b.saturating_sub(*a) <= CONTEXT.times(2);
+    let near = |a: &usize, b: &usize| b.saturating_sub(*a) <= CONTEXT * 2;
     for hunk in changed.chunk_by(near) {
         let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else {
             continue;

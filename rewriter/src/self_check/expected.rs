@@ -1,7 +1,6 @@
 //! The expected edits of one method, derived only from plan and original code. This module shares no code with the
 //! splice.
 
-use crate::arithmetic::Exact;
 use crate::class::{CodeMarks, JumpForm, begins, decode, switch_layout};
 use crate::cursor::{i16_at, i32_at};
 use crate::error::ReadError;
@@ -74,7 +73,7 @@ impl Expected {
         let at_entry = edits().all(|edit| edit.point.location == Location::Entry);
         // Switches are aligned to four bytes.
         self.moves_as_a_whole =
-            at_entry && new.ends_with(code) && new.len().minus(code.len()) & 3 == 0;
+            at_entry && new.ends_with(code) && (new.len() - code.len()) & 3 == 0;
         if !self.moves_as_a_whole {
             let unreadable = |_| Mismatch::new("code that can be decoded", 0, 0);
             self.decode(&found().map_err(unreadable)?);
@@ -187,18 +186,18 @@ pub(super) fn is_in_front_of_label(key: u64) -> bool {
 /// Returns the target of the branch, `goto` or `jsr` at `at`; `None` for other instructions.
 fn target(code: &[u8], at: usize) -> Option<u32> {
     let distance = match opcode::form(*code.get(at)?) {
-        opcode::Form::Branch => i32::from(i16_at(code, at.plus(1))?),
-        opcode::Form::BranchWide => i32_at(code, at.plus(1))?,
+        opcode::Form::Branch => i32::from(i16_at(code, at + 1)?),
+        opcode::Form::BranchWide => i32_at(code, at + 1)?,
         _ => return None,
     };
-    u32::try_from(i64::from(distance).plus(at as i64)).ok()
+    u32::try_from(i64::from(distance) + at as i64).ok()
 }
 
 fn goes_to(code: &[u8], at: usize, wanted: u32) -> bool {
     let Some(layout) = switch_layout_at(code, at) else {
         return target(code, at) == Some(wanted);
     };
-    let distance = i64::from(wanted).minus(at as i64);
+    let distance = i64::from(wanted) - at as i64;
     let mut distances = layout.distances();
     distances.any(|operand| i32_at(code, operand).map(i64::from) == Some(distance))
 }
@@ -213,7 +212,7 @@ fn switch_layout_at(code: &[u8], at: usize) -> Option<crate::class::SwitchLayout
 /// Returns the instruction into which the one at `at` falls through.
 fn behind(code: &[u8], at: usize) -> Option<usize> {
     let opcode = *code.get(at)?;
-    let next = at.plus(decode(code, at)?);
-    let is_ret = opcode == opcode::WIDE && code.get(at.plus(1)) == Some(&opcode::RET);
+    let next = at + decode(code, at)?;
+    let is_ret = opcode == opcode::WIDE && code.get(at + 1) == Some(&opcode::RET);
     (opcode::falls_through(opcode) && !is_ret && next < code.len()).then_some(next)
 }

@@ -3,7 +3,6 @@
 //! It is separate from the machine that types snippets, on purpose. This one keeps both by slot, with `Top` after a
 //! `long` or `double`, and derives the effect of an instruction from its opcode.
 
-use crate::arithmetic::Exact;
 use crate::class::{Instruction, Instructions};
 use crate::pool::{ConstantPool, LoadableConstant};
 use crate::typing::{Class, Origin, Type};
@@ -74,7 +73,7 @@ impl<'t> Machine<'t> {
 
     /// Writes a local variable; invalidates a `long` or `double` that it overlaps.
     pub(super) fn set(&mut self, slot: usize, value: Type<'t>) {
-        let end = slot.plus(value.slots() as usize);
+        let end = slot + value.slots() as usize;
         if self.locals.len() < end {
             self.locals.resize(end, Type::Top);
         }
@@ -104,14 +103,14 @@ impl<'t> Machine<'t> {
             LDC | LDC_W | LDC2_W => self.push(constant(source, found)?),
             ILOAD..=ALOAD_3 => {
                 let value = self.local(usize::from(found.local()?));
-                match general_form(code).minus(ILOAD) {
+                match general_form(code) - ILOAD {
                     4 => value.is_reference().then_some(())?,
                     family => (value == kind(family)).then_some(())?,
                 }
                 self.push(value)
             }
             ISTORE..=ASTORE_3 => {
-                let value = match general_form(code).minus(ISTORE) {
+                let value = match general_form(code) - ISTORE {
                     4 => self.pop_reference()?,
                     family => self.pop_as(kind(family)).map(|()| kind(family))?,
                 };
@@ -121,7 +120,7 @@ impl<'t> Machine<'t> {
             IALOAD..=SALOAD => {
                 self.pop_as(Type::Int)?;
                 let array = self.pop_reference()?;
-                let value = match (code.minus(IALOAD), array) {
+                let value = match (code - IALOAD, array) {
                     (4, Type::Object(class)) => class.element()?,
                     (4, null) => null,
                     (family @ 0..=3, _) => kind(family),
@@ -130,7 +129,7 @@ impl<'t> Machine<'t> {
                 self.push(value)
             }
             IASTORE..=SASTORE => {
-                match code.minus(IASTORE) {
+                match code - IASTORE {
                     4 => drop(self.pop_reference()?),
                     family @ 0..=3 => self.pop_as(kind(family))?,
                     _ => self.pop_as(Type::Int)?,
@@ -145,7 +144,7 @@ impl<'t> Machine<'t> {
                 self.pop_reference()?;
                 self.pop_reference().map(drop)
             }
-            IRETURN..=DRETURN => self.pop_as(kind(code.minus(IRETURN))),
+            IRETURN..=DRETURN => self.pop_as(kind(code - IRETURN)),
             ARETURN | ATHROW | MONITORENTER | MONITOREXIT | IFNULL | IFNONNULL => {
                 self.pop_reference().map(drop)
             }
@@ -158,14 +157,14 @@ impl<'t> Machine<'t> {
     /// Applies `iadd` … `lxor`, conversions and comparisons; the opcode determines the types.
     fn calculate(&mut self, code: u8) -> Option<()> {
         let (left, right, result) = match code {
-            INEG..=DNEG => (None, kind(code.minus(INEG)), kind(code.minus(INEG))),
+            INEG..=DNEG => (None, kind(code - INEG), kind(code - INEG)),
             ISHL..=LUSHR => (Some(kind(code & 1)), Type::Int, kind(code & 1)),
             IAND..=LXOR => (Some(kind(code & 1)), kind(code & 1), kind(code & 1)),
             IADD..=DREM => (Some(kind(code & 3)), kind(code & 3), kind(code & 3)),
             I2B..=I2S => (None, Type::Int, Type::Int),
             I2L..=D2F => {
-                let (from, to) = (code.minus(I2L) / 3, code.minus(I2L) % 3);
-                let to = to.plus(u8::from(to >= from));
+                let (from, to) = ((code - I2L) / 3, (code - I2L) % 3);
+                let to = to + u8::from(to >= from);
                 (None, kind(from), kind(to))
             }
             LCMP => (Some(Type::Long), Type::Long, Type::Int),
@@ -187,10 +186,7 @@ impl<'t> Machine<'t> {
     fn shuffle(&mut self, code: u8) -> Option<()> {
         let (copied, over) = match code {
             POP | POP2 => {
-                let left = self
-                    .stack
-                    .len()
-                    .checked_sub(usize::from(code.minus(POP)).plus(1));
+                let left = self.stack.len().checked_sub(usize::from(code - POP) + 1);
                 self.stack.truncate(left?);
                 return Some(());
             }
@@ -199,8 +195,8 @@ impl<'t> Machine<'t> {
                 self.stack.get_mut(top..)?.reverse();
                 return Some(());
             }
-            DUP..=DUP_X2 => (1_usize, code.minus(DUP)),
-            _ => (2, code.minus(DUP2)),
+            DUP..=DUP_X2 => (1_usize, code - DUP),
+            _ => (2, code - DUP2),
         };
         let from = self.stack.len().checked_sub(copied)?;
         let to = from.checked_sub(usize::from(over))?;
@@ -250,7 +246,7 @@ impl<'t> Machine<'t> {
             _ => drop(self.pop_reference()?),
         }
         let close = descriptor.iter().rposition(|byte| *byte == b')');
-        let result = close.and_then(|close| descriptor.get(close.plus(1)..));
+        let result = close.and_then(|close| descriptor.get(close + 1..));
         match result.map(FieldType::parse) {
             Some(Ok(result)) => self.push(Type::of(result)),
             _ => Some(()),
@@ -439,10 +435,10 @@ fn primitive_array(kind: i32) -> Class<'static> {
 pub(super) fn written(found: &Instruction<'_>) -> Option<(usize, usize)> {
     let family = match found.opcode {
         IINC => 0,
-        code @ ISTORE..=ASTORE_3 => general_form(code).minus(ISTORE),
+        code @ ISTORE..=ASTORE_3 => general_form(code) - ISTORE,
         _ => return None,
     };
-    let slots = usize::from(family & 1).plus(1);
+    let slots = usize::from(family & 1) + 1;
     Some((usize::from(found.local()?), slots))
 }
 

@@ -1,6 +1,5 @@
 //! Checks one method.
 
-use crate::arithmetic::Exact;
 use crate::class::{Attributes, ClassFile, Code, CodeTable, CodeTables, MethodRecord, Tables};
 use crate::index::MethodIndex;
 use crate::limits::FRAMES_REQUIRED_SINCE;
@@ -61,7 +60,7 @@ pub(super) struct Pair<'p, 'a> {
 /// Returns the parts around a method's code: before its length, and after it.
 fn header<'b>(class: &ClassFile<'b>, record: &MethodRecord) -> Option<(&'b [u8], &'b [u8])> {
     let head = record.start as usize..(record.code as usize).checked_sub(4)?;
-    let tail = (record.code as usize).plus(record.code_length as usize);
+    let tail = record.code as usize + record.code_length as usize;
     class
         .bytes()
         .get(head)
@@ -124,7 +123,7 @@ impl Pair<'_, '_> {
             }
         });
         let own = own.max().unwrap_or(0).max(changes.slots());
-        u32::from(before.max_locals()).plus(own)
+        u32::from(before.max_locals()) + own
     }
 
     fn host(&self, before: &Code<'_, '_>) -> Host<'_> {

@@ -5,7 +5,6 @@
 
 use std::ops::Range;
 
-use crate::arithmetic::Exact;
 use crate::plan::Action;
 use crate::runs::{count, make_room};
 use crate::self_check::expected::{Kind, Special, bci_of, is_in_front_of_label};
@@ -19,7 +18,7 @@ impl Walk {
         if work.new.len() > i16::MAX as usize {
             return None;
         }
-        make_room(&mut self.labels, work.old.len().plus(1));
+        make_room(&mut self.labels, work.old.len() + 1);
         let mut specials = work.expected.specials.as_slice();
         let (mut compared, mut counted, mut shift) = (0, 0, 0);
         let mut edits = work.expected.main();
@@ -27,7 +26,7 @@ impl Walk {
             let bci = bci_of(*key);
             specials = self.copied(work, specials, compared..bci, shift)?;
             count(&mut self.labels, counted..bci, shift as u32);
-            let end = bci.plus(shift);
+            let end = bci + shift;
             let (mut new, mut label) = (end, end);
             while let [key, rest @ ..] = edits
                 && bci_of(*key) == bci
@@ -43,13 +42,13 @@ impl Walk {
             }
             self.found(bci, (end, end), new);
             *self.labels.get_mut(bci)? = label as u32 | INSERTED;
-            (compared, counted, shift) = (bci, bci.plus(1), new.minus(bci));
+            (compared, counted, shift) = (bci, bci + 1, new - bci);
         }
         let end = work.old.len();
         specials = self.copied(work, specials, compared..end, shift)?;
-        count(&mut self.labels, counted..end.plus(1), shift as u32);
-        self.labels.truncate(end.plus(1));
-        specials.is_empty().then_some(end.plus(shift))
+        count(&mut self.labels, counted..end + 1, shift as u32);
+        self.labels.truncate(end + 1);
+        specials.is_empty().then_some(end + shift)
     }
 
     /// Compares bytes with the original, moved by `shift`, except for branch offsets. Returns the jumps after the run.
@@ -65,13 +64,13 @@ impl Walk {
             && (special.bci as usize) < run.end
         {
             let at = special.bci as usize;
-            same(work, from..at.plus(1), shift)?;
-            self.specials.push(at.plus(shift) as u32);
+            same(work, from..at + 1, shift)?;
+            self.specials.push((at + shift) as u32);
             from = match special.kind {
-                Kind::Jump(_) => at.plus(usize::from(opcode::length(*work.old.get(at)?))),
+                Kind::Jump(_) => at + usize::from(opcode::length(*work.old.get(at)?)),
                 Kind::Switch => {
-                    let (old, new) = instruction(work, at, at.plus(shift)).ok()?;
-                    (old == new).then_some(at.plus(old))?
+                    let (old, new) = instruction(work, at, at + shift).ok()?;
+                    (old == new).then_some(at + old)?
                 }
                 Kind::Replaced(_) => return None,
             };
@@ -85,6 +84,6 @@ impl Walk {
 /// Compares bytes with the original, moved by `shift`.
 #[inline]
 fn same(work: &Work<'_>, run: Range<usize>, shift: usize) -> Option<()> {
-    let new = work.new.get(run.start.plus(shift)..run.end.plus(shift))?;
+    let new = work.new.get(run.start + shift..run.end + shift)?;
     (work.old.get(run)? == new).then_some(())
 }

@@ -6,7 +6,6 @@
 
 use std::ops::Range;
 
-use crate::arithmetic::Exact;
 use crate::class::{Attribute, ClassFile, Code, Instructions};
 use crate::cursor::u16_at;
 use crate::index::MethodIndex;
@@ -233,7 +232,7 @@ impl<'t> Retyped<'_, 't> {
                 frames.moved.push(position);
                 old.advance().ok_or(unknown(bci))?;
             } else {
-                size = size.plus(there.locals.len()).plus(there.stack.len());
+                size += there.locals.len() + there.stack.len();
                 frames.added.push(AddedFrame {
                     position,
                     types: there.clone(),
@@ -309,7 +308,7 @@ impl<'t> Retyped<'_, 't> {
         for found in self.before.instructions().map_while(Result::ok) {
             if let Some((first, slots)) = written(&found) {
                 let parameters = lasting.locals.len();
-                (first..first.plus(slots).min(parameters))
+                (first..(first + slots).min(parameters))
                     .for_each(|slot| lasting.set(slot, Type::Top));
             }
         }
@@ -464,7 +463,7 @@ impl<'t> Retyped<'_, 't> {
 /// Returns start and end of a snippet.
 fn range(found: &FoundSnippet, walk: &Walk) -> Range<u32> {
     let length = walk.offsets(found).last().copied().unwrap_or(0);
-    found.start..found.start.plus(length)
+    found.start..found.start + length
 }
 
 /// Replaces the origins of uninitialized objects by the new positions of their `new`.

@@ -1,6 +1,5 @@
 //! Compares code with the operations of a snippet. Pool entries are compared by content, not by index.
 
-use crate::arithmetic::Exact;
 use crate::class::{Instruction, Instructions};
 use crate::lowering::load_opcode;
 use crate::pool::{ConstantPool, LoadableConstant, MemberRef};
@@ -35,7 +34,7 @@ pub(super) fn end_of(
     let mut end = at;
     let mut places = vec![None; snippet.label_count()];
     for operation in snippet.operations() {
-        offsets.push(end.minus(at) as u32);
+        offsets.push((end - at) as u32);
         if let Operation::Label(label) = operation {
             *places.get_mut(label.0 as usize)? = u32::try_from(end).ok();
         } else {
@@ -44,11 +43,11 @@ pub(super) fn end_of(
             end = instruction.next() as usize;
         }
     }
-    offsets.push(end.minus(at) as u32);
+    offsets.push((end - at) as u32);
     let offsets = offsets.get(first..)?;
     for (operation, from) in snippet.operations().iter().zip(offsets.iter()) {
         if let Operation::Jump(_, label) = operation {
-            let jump = Instructions::from(code, at.plus(*from as usize), 0)
+            let jump = Instructions::from(code, at + *from as usize, 0)
                 .next()?
                 .ok()?;
             let target = jump.branch_target().map(|target| u32::from(target.0));
@@ -77,7 +76,7 @@ impl Host<'_> {
                     .and_then(|index| self.pool.member_ref(index));
                 let count = Parameters::of(&member.descriptor).slots();
                 let count = code != opcode::INVOKEINTERFACE
-                    || found.bytes().get(3..) == Some(&[(count as u8).plus(1), 0]);
+                    || found.bytes().get(3..) == Some(&[count as u8 + 1, 0]);
                 code == *wanted && count && same.is_some_and(|same| is_member(&same, member))
             }
             Operation::WithType(wanted, name) => {
@@ -113,7 +112,7 @@ impl Host<'_> {
         let mut slot = u32::from(!self.is_static);
         let mut kinds = Parameters::of(self.descriptor);
         for kind in kinds.by_ref().take(usize::from(index)) {
-            slot = slot.plus(u32::from(kind.slots()));
+            slot += u32::from(kind.slots());
         }
         Some((kinds.next()?, u16::try_from(slot).ok()?))
     }

@@ -1,6 +1,5 @@
 //! Undoes class edits; the rest must be the original class.
 
-use crate::arithmetic::{Exact, Known};
 use crate::class::{Attribute, Attributes, ClassFile};
 use crate::cursor::u16_at;
 use crate::edits::{ClassEdit, Target};
@@ -33,7 +32,7 @@ pub(super) fn members(
         old.get(10..end) == new.get(10..end),
         "the old constant pool",
     )?;
-    let header = |bytes: &[u8], at: usize| bytes.get(at..at.plus(6)).map(<[u8]>::to_vec);
+    let header = |bytes: &[u8], at: usize| bytes.get(at..at + 6).map(<[u8]>::to_vec);
     expect(header(old, end) == header(new, new_end), "the same header")?;
     interfaces(before, after, edits)?;
     fields(before, after, edits)?;
@@ -170,7 +169,7 @@ impl<'e> Gained<'e> {
                 } if target == wanted => {
                     let [shown, hidden] = &mut gained.annotations;
                     let count = if *visible { shown } else { hidden };
-                    *count = count.plus(1);
+                    *count += 1;
                 }
                 ClassEdit::AddAttribute {
                     target,
@@ -251,10 +250,10 @@ pub(super) fn names(
     let grown = grown.ok_or(SelfCheckError::ClassEdits {
         expected: "the old constant pool",
     })?;
-    let same_length = old.len().plus(grown) == new.len();
+    let same_length = old.len() + grown == new.len();
     expect(same_length, "names replaced in place")?;
     let mut copied = 0_usize;
-    let moved = |at: usize| if at < end { at } else { at.plus(grown) };
+    let moved = |at: usize| if at < end { at } else { at + grown };
     let mut sorted = places.to_vec();
     sorted.push(8);
     sorted.sort_unstable();
@@ -267,9 +266,9 @@ pub(super) fn names(
             old.get(copied..place) == new.get(moved(copied)..moved(place).max(moved(copied)))
         };
         expect(same, "nothing but names changed")?;
-        copied = place.plus(2);
+        copied = place + 2;
         if place != 8 && place < old.len() {
-            let item = |bytes: &[u8], at: usize| PoolIndex(u16_at(bytes, at).known());
+            let item = |bytes: &[u8], at: usize| PoolIndex(u16_at(bytes, at).unwrap_or_default());
             let pair = (item(old, place), item(new, moved(place)));
             expect(
                 renamed(before, after, names, pair),

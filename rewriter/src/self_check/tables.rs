@@ -1,6 +1,6 @@
 //! Compares tables with bcis between output and original (JVMS 4.7.3, 4.7.12 to 4.7.14, 4.7.20).
 
-use crate::arithmetic::{Exact, u2};
+use crate::arithmetic::u2;
 use crate::class::{
     Attribute, CodeTable, Instructions, contains, contains_jointly, skip_element_value,
 };
@@ -170,7 +170,7 @@ fn same_variable(old: &[u8; 10], new: &[u8; 10], walk: &Walk) -> bool {
 fn same_range(old: [u8; 4], new: [u8; 4], walk: &Walk) -> bool {
     let range = u32::from_be_bytes(old);
     let (start, length) = (range >> 16, range & 0xFFFF);
-    let expected = match begin(start, walk).zip(walk.end(start.plus(length))) {
+    let expected = match begin(start, walk).zip(walk.end(start + length)) {
         Some((begin, end)) => begin << 16 | end.saturating_sub(begin),
         None => range,
     };
@@ -183,9 +183,9 @@ fn same_characters<const N: usize>(old: &[u8; N], new: &[u8; N], walk: &Walk) ->
         return false;
     };
     let (first, last) = (number([*f0, *f1]), number([*l0, *l1]));
-    let moved = begin(first, walk).zip(walk.end(last.plus(1)));
+    let moved = begin(first, walk).zip(walk.end(last + 1));
     let expected = moved.map_or((first, last), |(begin, end)| {
-        (begin, u32::from(u2(end).minus(1)))
+        (begin, u32::from(u2(end) - 1))
     });
     (number([*g0, *g1]), number([*m0, *m1])) == expected && of == new_of
 }
@@ -211,7 +211,7 @@ impl Tables<'_> {
     /// Checks for this number in the new table at `at`.
     fn is(&mut self, at: usize, expected: u32) -> Option<()> {
         self.same_up_to(at)?;
-        self.compared = at.plus(2);
+        self.compared = at + 2;
         (u32::from(u16_at(self.new, at)?) == expected).then_some(())
     }
 
@@ -224,7 +224,7 @@ impl Tables<'_> {
         let count = self.old_at(0)? as usize;
         let count = count.min(self.old.get(2..)?.as_chunks::<N>().0.len());
         self.same_up_to(2)?;
-        self.compared = count.times(N).plus(2);
+        self.compared = count * N + 2;
         let range = 2..self.compared;
         let old = self.old.get(range.clone())?.as_chunks().0;
         let new = self.new.get(range)?.as_chunks().0;
@@ -237,7 +237,7 @@ impl Tables<'_> {
         self.same_up_to(at)?;
         let row = |table: &[u8]| table.get(at..)?.first_chunk::<4>().copied();
         let (old, new) = (row(self.old)?, row(self.new)?);
-        self.compared = at.plus(4);
+        self.compared = at + 4;
         same_range(old, new, self.walk).then_some(())
     }
 
@@ -282,7 +282,7 @@ impl Tables<'_> {
         for _ in 0..cursor.u2("type annotations").ok()? {
             self.annotated(&mut cursor)?;
             let steps = usize::from(cursor.u1("type_path").ok()?);
-            cursor.take(steps.times(2), "type_path").ok()?;
+            cursor.take(steps * 2, "type_path").ok()?;
             cursor.u2("type_annotation.type_index").ok()?;
             for _ in 0..cursor.u2("type_annotation").ok()? {
                 cursor.u2("element_value_pairs").ok()?;
@@ -304,9 +304,9 @@ impl Tables<'_> {
             0x40 | 0x41 => {
                 let ranges = self.old_at(at)? as usize;
                 for range in 0..ranges {
-                    self.range(at.plus(2).plus(range.times(6)))?;
+                    self.range(at + 2 + range * 6)?;
                 }
-                ranges.times(6).plus(2)
+                ranges * 6 + 2
             }
             0x43..=0x4B => {
                 self.instruction(at)?;

@@ -1,6 +1,6 @@
 //! Removes inserted code from a code array.
 
-use crate::arithmetic::{Exact, Known, moved};
+use crate::arithmetic::moved;
 use crate::class::{decode, switch_layout};
 use crate::cursor::{i16_at, i32_at};
 use crate::plan::{Action, EditPlan};
@@ -166,12 +166,12 @@ impl Walk {
     /// Checks edits that all precede the code.
     fn as_a_whole(&mut self, work: &Work<'_>) -> Result<(), Mismatch> {
         let start = self.edits(work, work.expected.main(), 0, 0)?;
-        if start.plus(work.old.len()) != work.new.len() {
+        if start + work.old.len() != work.new.len() {
             return Err(Mismatch::new("the original instructions", 0, start as u32));
         }
         self.found(0, (0, 0), start);
         self.labels.push(start as u32 | INSERTED);
-        self.count_on(start.plus(1), work.old.len());
+        self.count_on(start + 1, work.old.len());
         Ok(())
     }
 
@@ -188,7 +188,7 @@ impl Walk {
 
     /// Appends the labels of `count` bcis, the first at `position`.
     fn count_on(&mut self, position: usize, count: usize) {
-        let positions = position as u32..position.plus(count) as u32;
+        let positions = position as u32..(position + count) as u32;
         self.labels.extend(positions);
     }
 
@@ -229,7 +229,7 @@ impl Walk {
         let mut special = specials.next();
         // Trampolines are inside the code only if a branch cannot reach its end.
         let far = work.new.len() > i16::MAX as usize;
-        self.labels.reserve(work.old.len().plus(1));
+        self.labels.reserve(work.old.len() + 1);
         let (mut old, mut new, mut open) = (0_usize, 0_usize, true);
         while old < work.old.len() {
             let end = new;
@@ -259,7 +259,7 @@ impl Walk {
                 match here.kind {
                     Kind::Replaced(length) => self.replaced(work, old, new, length)?,
                     Kind::Jump(_) if is_inverted(work, old, new) => {
-                        let behind = (new as u32).plus(INVERTED);
+                        let behind = new as u32 + INVERTED;
                         self.inverted.push((old as u32, behind));
                         (3, INVERTED as usize)
                     }
@@ -277,9 +277,9 @@ impl Walk {
                     .old
                     .get(old)
                     .is_some_and(|opcode| opcode::falls_through(*opcode));
-            self.count_on(new.plus(1), old_length.minus(1));
-            old = old.plus(old_length);
-            new = new.plus(new_length);
+            self.count_on(new + 1, old_length - 1);
+            old += old_length;
+            new += new_length;
         }
         self.labels.push(new as u32);
         match edits.first() {
@@ -304,7 +304,7 @@ impl Walk {
         let changed = work.changes.get(old as u32).ok_or_else(wrong)?;
         let code = &changed.replacement.code;
         let end = self.snippet(work, code, changed.index, new);
-        let length = end.ok_or_else(wrong)?.minus(new);
+        let length = end.ok_or_else(wrong)? - new;
         Ok((old_length as usize, length))
     }
 
@@ -386,7 +386,7 @@ impl Walk {
         let marked =
             |code: &[u8], at: usize| code.get(at..).is_some_and(|rest| rest.starts_with(&mark));
         while marked(work.new, new) && !marked(work.old, old) {
-            let start = new.plus(mark.len());
+            let start = new + mark.len();
             let end = skip_trampoline(work.new, start, usize::MAX).ok_or(Mismatch::new(
                 "a whole trampoline",
                 old as u32,
@@ -416,14 +416,16 @@ impl Walk {
 
     fn jumps(&mut self, work: &Work<'_>) -> Result<(), Mismatch> {
         for (index, Special { bci, kind }) in work.expected.specials.iter().enumerate() {
-            let (bci, from) = (*bci, self.specials.get(index).copied().known());
+            let bci = *bci;
+            let from = self.specials.get(index).copied();
+            let from = from.ok_or_else(|| Mismatch::new("a jump", bci, 0))?;
             match *kind {
                 Kind::Replaced(_) => {}
                 Kind::Switch => self.switch(work, bci, from)?,
                 Kind::Jump(target) => {
                     let inverted = self.inverted.binary_search_by_key(&bci, |found| found.0);
                     let jump = match inverted {
-                        Ok(_) => from.plus(3),
+                        Ok(_) => from + 3,
                         Err(_) => from,
                     };
                     let to = distance(work.new, jump as usize)
@@ -441,8 +443,10 @@ impl Walk {
         let old = switch_layout(work.old, bci as usize).ok_or(wrong("a switch"))?;
         let new = switch_layout(work.new, from as usize).ok_or(wrong("a switch"))?;
         for (before, after) in old.distances().zip(new.distances()) {
-            let target = moved(bci, i32_at(work.old, before).known());
-            let to = from.checked_add_signed(i32_at(work.new, after).known());
+            let offsets = i32_at(work.old, before).zip(i32_at(work.new, after));
+            let (before, after) = offsets.ok_or(wrong("a switch"))?;
+            let target = moved(bci, before);
+            let to = from.checked_add_signed(after);
             let to = to.ok_or(wrong("a switch within the code"))?;
             self.edge(work, (bci, target), from, to)?;
         }
@@ -469,7 +473,7 @@ impl Walk {
             .binary_search_by_key(&to, |trampoline| trampoline.position);
         let index = index.map_err(|_| wrong())?;
         let inside = self.labels.last().is_some_and(|end| to < *end);
-        let start = if inside { to.plus(TRAMPOLINE_MARK) } else { to } as usize;
+        let start = if inside { to + TRAMPOLINE_MARK } else { to } as usize;
         let end = self.edits(work, planned, source as usize, start)?;
         let goto = matches!(work.new.get(end), Some(&(opcode::GOTO | opcode::GOTO_W)));
         let reached =
@@ -492,8 +496,8 @@ impl Walk {
 pub(super) fn hit(work: &Work<'_>, probe: u32, at: usize) -> Option<usize> {
     let (mut end, mut same) = (at, true);
     work.probes.hit(probe).each(|part| {
-        same &= work.new.get(end..end.plus(part.len())) == Some(part);
-        end = end.plus(part.len());
+        same &= work.new.get(end..end + part.len()) == Some(part);
+        end += part.len();
     });
     same.then_some(end)
 }
@@ -513,8 +517,8 @@ fn run_length(work: &Work<'_>, old: usize, next: usize, far: bool) -> Result<usi
 }
 
 fn same_bytes(work: &Work<'_>, old: usize, new: usize, length: usize) -> Result<(), Mismatch> {
-    let before = work.old.get(old..old.plus(length));
-    let after = work.new.get(new..new.plus(length));
+    let before = work.old.get(old..old + length);
+    let after = work.new.get(new..new + length);
     match before {
         Some(_) if before == after => Ok(()),
         _ => Err(Mismatch::new(
@@ -538,8 +542,8 @@ pub(super) fn instruction(
     }
     let old_length = decode(work.old, old).ok_or_else(wrong)?;
     let new_length = decode(work.new, new).ok_or_else(wrong)?;
-    let before = work.old.get(old..old.plus(old_length)).ok_or_else(wrong)?;
-    let after = work.new.get(new..new.plus(new_length)).ok_or_else(wrong)?;
+    let before = work.old.get(old..old + old_length).ok_or_else(wrong)?;
+    let after = work.new.get(new..new + new_length).ok_or_else(wrong)?;
     let (Some(opcode), Some(found)) = (before.first(), after.first()) else {
         return Err(wrong());
     };
@@ -563,7 +567,7 @@ pub(super) fn instruction(
 fn is_inverted(work: &Work<'_>, old: usize, new: usize) -> bool {
     let opcode = work.old.get(old).copied();
     let opcode = opcode.filter(|opcode| opcode::is_conditional(*opcode));
-    let found = work.new.get(new..new.plus(4));
+    let found = work.new.get(new..new + 4);
     opcode.is_some_and(|opcode| {
         found == Some(&[opcode::inverse(opcode), 0, INVERTED as u8, opcode::GOTO_W])
     })
@@ -579,21 +583,21 @@ fn same_switch(work: &Work<'_>, old: usize, new: usize) -> bool {
     else {
         return false;
     };
-    let padding = work.new.get(new.plus(1)..after.default).unwrap_or_default();
-    let fixed = work.old.get(before.default.plus(4)..before.entries)
-        == work.new.get(after.default.plus(4)..after.entries);
+    let padding = work.new.get(new + 1..after.default).unwrap_or_default();
+    let fixed = work.old.get(before.default + 4..before.entries)
+        == work.new.get(after.default + 4..after.entries);
     let keys = before.stride == 4
         || (before.entries..before.end)
             .step_by(8)
             .zip((after.entries..after.end).step_by(8))
             .all(|(a, b)| i32_at(work.old, a) == i32_at(work.new, b));
-    let count = before.end.minus(before.entries) == after.end.minus(after.entries);
+    let count = before.end - before.entries == after.end - after.entries;
     padding.iter().all(|byte| *byte == 0) && fixed && keys && count
 }
 
 /// Returns the branch offset at `at`.
 fn distance(code: &[u8], at: usize) -> Option<i32> {
-    let operand = at.plus(1);
+    let operand = at + 1;
     match opcode::form(*code.get(at)?) {
         opcode::Form::Branch => i16_at(code, operand).map(i32::from),
         opcode::Form::BranchWide => i32_at(code, operand),
@@ -607,8 +611,8 @@ fn skip_trampoline(code: &[u8], mut at: usize, end: usize) -> Option<usize> {
     let end = i64::try_from(end).unwrap_or(i64::MAX);
     loop {
         let opcode = *code.get(at)?;
-        let target = distance(code, at).map(|distance| (at as i64).plus(distance.into()));
-        at = at.plus(decode(code, at)?);
+        let target = distance(code, at).map(|distance| at as i64 + i64::from(distance));
+        at += decode(code, at)?;
         let leaves = target.is_some_and(|target| target < end);
         if matches!(opcode, opcode::GOTO | opcode::GOTO_W) && leaves {
             return Some(at);

@@ -3,7 +3,6 @@
 
 use std::collections::HashSet;
 
-use crate::arithmetic::Exact;
 use crate::class::{Attribute, Attributes, ClassFile, Code, Instruction, Method};
 use crate::cursor::{u16_at, u16s};
 use crate::index::PoolIndex;
@@ -41,7 +40,7 @@ fn expect(holds: bool, part: impl FnOnce() -> String, expected: &'static str) ->
 
 /// Checks that a class is valid.
 pub(crate) fn check(class: &ClassFile<'_>) -> Checked {
-    let interfaces = class.fields_start().minus(class.pool().end().plus(8)) / 2;
+    let interfaces = (class.fields_start() - (class.pool().end() + 8)) / 2;
     let named = class.interfaces().count() == interfaces && class.super_class().is_some()
         || class.this_class() == "java/lang/Object";
     expect(
@@ -77,10 +76,10 @@ fn bootstraps(class: &ClassFile<'_>) -> Result<usize, ReplacementError> {
     let count = class.bootstrap_methods().count();
     let bytes: usize = class
         .bootstrap_methods()
-        .map(|it| it.arguments().len().times(2).plus(4))
+        .map(|it| it.arguments().len() * 2 + 4)
         .sum();
-    let whole = u16_at(table.bytes, 0).map(usize::from) == Some(count)
-        && bytes.plus(2) == table.bytes.len();
+    let whole =
+        u16_at(table.bytes, 0).map(usize::from) == Some(count) && bytes + 2 == table.bytes.len();
     let pool = class.pool();
     let constants = class.bootstrap_methods().all(|found| {
         pool.tag(found.method_handle) == Some(METHOD_HANDLE)
@@ -189,7 +188,7 @@ fn attributes(class: &ClassFile<'_>, all: Attributes<'_, '_>, of: &dyn Fn() -> S
                 1 => bytes.first().map(|count| usize::from(*count)),
                 _ => u16_at(bytes, 0).map(usize::from),
             };
-            count.is_some_and(|count| count.times(size).plus(header) == bytes.len())
+            count.is_some_and(|count| count * size + header == bytes.len())
         };
         let table = || bytes.get(2..).unwrap_or_default();
         let sound = match found.name.as_bytes() {
@@ -271,9 +270,7 @@ fn method(class: &ClassFile<'_>, method: &Method<'_, '_>) -> Checked {
 /// Returns the slots of the receiver and all parameters.
 fn argument_slots(method: &Method<'_, '_>) -> u32 {
     let receiver = u32::from(method.access_flags() & ACC_STATIC == 0);
-    jvms::descriptor::Parameters::of(method.descriptor().as_bytes())
-        .slots()
-        .plus(receiver)
+    jvms::descriptor::Parameters::of(method.descriptor().as_bytes()).slots() + receiver
 }
 
 fn wrong(method: &Method<'_, '_>, bci: u32, expected: &'static str) -> ReplacementError {
@@ -336,7 +333,7 @@ impl CheckedCode<'_, '_, '_> {
         let (pool, major) = (self.class.pool(), self.class.major_version());
         if let Some(slot) = found.local() {
             let wide = matches!(found.opcode, LLOAD | LSTORE | DLOAD | DSTORE | LLOAD_0..=LLOAD_3 | DLOAD_0..=DLOAD_3 | LSTORE_0..=LSTORE_3 | DSTORE_0..=DSTORE_3);
-            let end = u32::from(slot).plus(u32::from(wide));
+            let end = u32::from(slot) + u32::from(wide);
             expect(
                 end < u32::from(self.code.max_locals()),
                 "a local variable that there is",
@@ -381,9 +378,7 @@ impl CheckedCode<'_, '_, '_> {
             }
             INVOKEINTERFACE => {
                 let slots = pool.member_ref(index).map(|it| {
-                    jvms::descriptor::Parameters::of(it.descriptor.as_bytes())
-                        .slots()
-                        .plus(1)
+                    jvms::descriptor::Parameters::of(it.descriptor.as_bytes()).slots() + 1
                 });
                 tag == INTERFACE_METHOD_REF
                     && slots == found.bytes().get(3).map(|count| u32::from(*count))
@@ -430,7 +425,7 @@ fn debug_tables(code: &Code<'_, '_>) -> Result<(), &'static str> {
     for found in code.attributes() {
         let rows = |size: usize| {
             let count = u16_at(found.bytes, 0).map(usize::from);
-            count.is_some_and(|count| count.times(size).plus(2) == found.bytes.len())
+            count.is_some_and(|count| count * size + 2 == found.bytes.len())
         };
         if found.name == "LineNumberTable" {
             let mut lines = code_rows(&found, 4).map(|row| u16_at(row, 0));

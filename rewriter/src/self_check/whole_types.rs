@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::arithmetic::Exact;
 use crate::class::{ClassFile, Code, Instruction, Method};
 use crate::limits::{FRAMES_REQUIRED_SINCE, FRAMES_SINCE};
 use crate::self_check::followed::Followed;
@@ -53,7 +52,7 @@ pub(super) fn check(
         let mut types = Machine::default();
         let read = followed.write(&mut types).filter(|()| begins);
         read.ok_or((at, FRAMES))?;
-        size = size.plus(types.locals.len()).plus(types.stack.len());
+        size += types.locals.len() + types.stack.len();
         if size > MOST_TYPES {
             return Err((at, "fewer stack map frames"));
         }
@@ -62,7 +61,7 @@ pub(super) fn check(
     }
     let descriptor = method.descriptor().as_bytes();
     let result = descriptor.iter().rposition(|byte| *byte == b')');
-    let result = result.and_then(|close| descriptor.get(close.plus(1)..));
+    let result = result.and_then(|close| descriptor.get(close + 1..));
     let result = result
         .and_then(|result| FieldType::parse(result).ok())
         .map(Type::of);
@@ -154,7 +153,7 @@ impl<'t> Ways<'_, '_, 't> {
     /// Checks that the frames of the covering handlers hold at an instruction.
     fn handlers(&self, at: u32, machine: &Machine<'t>, covered: &mut usize) -> Result<(), Wrong> {
         for row in self.code.exception_table() {
-            *covered = covered.plus(1);
+            *covered += 1;
             if *covered > MOST_COVERED {
                 return Err((at, "fewer exception handlers"));
             }

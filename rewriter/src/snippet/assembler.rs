@@ -3,7 +3,6 @@
 //! Names are symbols. Splicing assigns pool entries, local variable slots, parameter slots and stack map frames, and
 //! checks the types.
 
-use crate::arithmetic::Exact;
 use crate::impl_stored;
 use crate::limits::{MAX_SNIPPET_OPERATIONS, MAX_SNIPPET_SLOTS, MAX_SNIPPET_TEXT};
 use crate::snippet::error::SnippetError;
@@ -142,10 +141,10 @@ impl Snippet {
                 } else {
                     opcode::ISTORE
                 };
-                let family = code.minus(first);
-                u32::from(*slot).plus(if family & 1 == 1 { 2 } else { 1 })
+                let family = code - first;
+                u32::from(*slot) + if family & 1 == 1 { 2 } else { 1 }
             }
-            Operation::Increment(slot, _) => u32::from(*slot).plus(1),
+            Operation::Increment(slot, _) => u32::from(*slot) + 1,
             _ => 0,
         });
         slots.max().unwrap_or(0)

@@ -1,6 +1,5 @@
 //! The members and attributes that a class gets for its own probe array.
 
-use crate::arithmetic::{Exact, Known};
 use crate::bytes::copy;
 use crate::class::ClassFile;
 use crate::cursor::u16_at;
@@ -30,7 +29,7 @@ impl Added {
     fn methods(&self) -> u16 {
         let getter = matches!(self.array, Some(Access::Members { .. }));
         let hits = self.hits.map_or(0, |hits| hits.count());
-        hits.plus(u16::from(getter))
+        hits + u16::from(getter)
     }
 }
 
@@ -38,14 +37,14 @@ impl Added {
 pub(crate) fn head(class: &ClassFile<'_>, added: Added, out: &mut Vec<u8>) {
     let bytes = class.bytes();
     let (pool_end, fields) = (class.pool().end(), class.fields_start());
-    let count = class.methods_start().minus(2);
-    let increased = |at: usize, by: u16| u16_at(bytes, at).known().plus(by).to_be_bytes();
+    let count = class.methods_start() - 2;
+    let increased = |at: usize, by: u16| (u16_at(bytes, at).unwrap_or_default() + by).to_be_bytes();
     copy(bytes, pool_end, fields, out);
     match added.field() {
         None => copy(bytes, fields, count, out),
         Some(member) => {
             out.extend_from_slice(&increased(fields, 1));
-            copy(bytes, fields.plus(2), count, out);
+            copy(bytes, fields + 2, count, out);
             member_head(FIELD_FLAGS, member, out);
             out.extend_from_slice(&[0, 0]); // attributes
         }

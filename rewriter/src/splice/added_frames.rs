@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::arithmetic::{Exact, Known};
 use crate::bytes::write_at;
 use crate::class::ClassFile;
 use crate::edits::ChangeError;
@@ -139,7 +138,7 @@ impl<'t, P: Positions> Extras<'_, 't, P> {
                 .collect::<Result<Vec<_>, _>>()
         };
         let (locals, stack) = (settle(by_entry(locals))?, settle(stack.to_vec())?);
-        self.size = self.size.plus(locals.len()).plus(stack.len());
+        self.size += locals.len() + stack.len();
         if self.size > MOST_TYPES {
             return Err(SkipReason::FramesTooLarge);
         }
@@ -247,7 +246,7 @@ impl<'t, P: Positions> Extras<'_, 't, P> {
         let below = kept
             .and_then(|kept| there.stack.get(..kept))
             .ok_or(unknown(code.point))?;
-        let end = placed.offsets.last().copied().known();
+        let end = placed.offsets.last().copied().unwrap_or_default();
         let mut locals = Vec::new();
         for (at, operation) in code.code.operations().iter().enumerate() {
             let Operation::Label(label) = operation else {
@@ -266,12 +265,12 @@ impl<'t, P: Positions> Extras<'_, 't, P> {
                 locals.extend_from_slice(&state.locals);
                 stack.extend_from_slice(&state.stack);
             }
-            self.add(placed.start.plus(offset), &locals, &stack, Some(placed))?;
+            self.add(placed.start + offset, &locals, &stack, Some(placed))?;
         }
         if !typed.falls_through {
             let mut stack = below.to_vec();
             stack.extend_from_slice(code.leaves);
-            self.add(placed.start.plus(end), &there.locals, &stack, None)?;
+            self.add(placed.start + end, &there.locals, &stack, None)?;
         }
         Ok(())
     }
@@ -305,7 +304,7 @@ fn settled<'t>(
                 placed
                     .offsets
                     .get(at as usize)
-                    .map(|offset| placed.start.plus(*offset))
+                    .map(|offset| placed.start + *offset)
             });
             offset.ok_or(SkipReason::FramesTooLarge)?
         }
@@ -378,9 +377,9 @@ pub(super) fn write_frames<'t>(
         extras,
         positions,
         |position, locals, stack| {
-            count = count.plus(1);
+            count += 1;
             let done = writer.write(position, (locals, stack), &mut write_type, out);
-            done.filter(|()| out.len().minus(count_at) <= MOST_FRAME_BYTES)
+            done.filter(|()| out.len() - count_at <= MOST_FRAME_BYTES)
         },
     )?;
     if full {

@@ -1,6 +1,5 @@
 //! The changed instructions of one method.
 
-use crate::arithmetic::Exact;
 use crate::changes::{ChangedMethod, Replacement};
 use crate::class::{ClassFile, Code, Method};
 use crate::index::Bci;
@@ -26,7 +25,7 @@ pub(crate) struct Changed {
 impl Changed {
     /// Returns the length of its code.
     pub(crate) fn size(&self) -> u32 {
-        self.end.minus(self.start)
+        self.end - self.start
     }
 }
 

@@ -1,6 +1,5 @@
 //! Applies a plan to a class.
 
-use crate::arithmetic::Exact;
 use crate::bytes::{copy, write_at};
 use crate::class::ClassFile;
 use crate::plan::{EditPlan, SkipReason};
@@ -127,7 +126,7 @@ fn rewrite(
         method: buffers,
         general,
     } = scratch;
-    out.reserve(bytes.len().plus(plan.edits().len().times(16)).plus(256));
+    out.reserve(bytes.len() + plan.edits().len() * 16 + 256);
     let pool_end = class.pool().end();
     copy(bytes, 0, pool_end, out);
     out.extend_from_slice(pool.bytes());
@@ -158,8 +157,8 @@ fn rewrite(
         match work.write(index, out) {
             Ok(warnings) => {
                 copied = record.end as usize;
-                report.rewritten = report.rewritten.plus(1);
-                report.edits = report.edits.plus(group.len() as u32);
+                report.rewritten += 1;
+                report.edits += group.len() as u32;
                 report.warnings.extend(warnings.into_iter().flatten());
             }
             Err(reason) => {
@@ -173,7 +172,7 @@ fn rewrite(
     tail(class, probes.added(), out);
     insert_late(
         out,
-        pool_end.plus(early),
+        pool_end + early,
         pool.bytes().get(early..).unwrap_or_default(),
     );
     write_at(out, 8, &pool.count().to_be_bytes());
@@ -183,8 +182,8 @@ fn rewrite(
 fn insert_late(out: &mut Vec<u8>, at: usize, late: &[u8]) {
     if !late.is_empty() {
         let end = out.len();
-        out.resize(end.plus(late.len()), 0);
-        out.copy_within(at..end, at.plus(late.len()));
+        out.resize(end + late.len(), 0);
+        out.copy_within(at..end, at + late.len());
         write_at(out, at, late);
     }
 }

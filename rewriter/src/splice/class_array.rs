@@ -1,6 +1,5 @@
 //! Access of a class to its own probe array (`ProbeStorage::ClassArray`).
 
-use crate::arithmetic::{Exact, Known};
 use crate::bytes::{copy, write_at};
 use crate::class::ClassFile;
 use crate::cursor::u16_at;
@@ -227,7 +226,7 @@ pub(super) fn method_of(
     let length_at = out.len();
     out.extend_from_slice(&[0; 4]);
     contents(out);
-    let length = out.len().minus(length_at).minus(4) as u32;
+    let length = (out.len() - length_at - 4) as u32;
     write_at(out, length_at, &length.to_be_bytes());
 }
 
@@ -252,10 +251,10 @@ pub(super) fn getter(key: u16, call: u16, field: Option<Cache>, out: &mut Vec<u8
     };
     const KNOWN: u8 = 18;
     out.extend_from_slice(&[0, 2, 0, 0]); // max_stack, max_locals
-    out.extend_from_slice(&(u32::from(KNOWN).plus(1)).to_be_bytes());
+    out.extend_from_slice(&(u32::from(KNOWN) + 1).to_be_bytes());
     instruction(opcode::GETSTATIC, field.reference, out); // array or null
     out.push(opcode::DUP); // array or null, array or null
-    instruction(opcode::IFNONNULL, u16::from(KNOWN).minus(4), out); // array or null
+    instruction(opcode::IFNONNULL, u16::from(KNOWN) - 4, out); // array or null
     out.push(opcode::POP); //
     ask(out); // array
     out.push(opcode::DUP); // array, array
@@ -297,21 +296,21 @@ pub(super) fn bootstrap(
     match (attribute, class.bootstrap_table()) {
         (None, Some(table)) => {
             let contents = table.offset as usize;
-            let end = contents.plus(table.bytes.len());
-            let length = (table.bytes.len() as u32).plus(6);
-            let count = u16_at(table.bytes, 0).known().plus(1);
-            copy(bytes, start, contents.minus(4), out);
+            let end = contents + table.bytes.len();
+            let length = table.bytes.len() as u32 + 6;
+            let count = u16_at(table.bytes, 0).unwrap_or_default() + 1;
+            copy(bytes, start, contents - 4, out);
             out.extend_from_slice(&length.to_be_bytes());
             out.extend_from_slice(&count.to_be_bytes());
-            copy(bytes, contents.plus(2), end, out);
+            copy(bytes, contents + 2, end, out);
             entry(out);
             copy(bytes, end, bytes.len(), out);
         }
         (name, _) => {
-            let count = u16_at(bytes, start).known().plus(1);
+            let count = u16_at(bytes, start).unwrap_or_default() + 1;
             out.extend_from_slice(&count.to_be_bytes());
-            copy(bytes, start.plus(2), bytes.len(), out);
-            out.extend_from_slice(&name.known().to_be_bytes());
+            copy(bytes, start + 2, bytes.len(), out);
+            out.extend_from_slice(&name.unwrap_or_default().to_be_bytes());
             out.extend_from_slice(&8_u32.to_be_bytes());
             out.extend_from_slice(&[0, 1]); // num_bootstrap_methods
             entry(out);

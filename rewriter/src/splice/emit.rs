@@ -1,6 +1,6 @@
 //! Writes the new code array.
 
-use crate::arithmetic::{Exact, Known, distance, moved, short_distance};
+use crate::arithmetic::{distance, moved, short_distance};
 use crate::bytes::{copy, write_at};
 use crate::class::switch_layout;
 use crate::cursor::i32_at;
@@ -41,7 +41,7 @@ impl Emitter<'_> {
                 self.gap(gap, out);
             }
             self.copy(&mut copied, jump.bci, out);
-            copied = self.resized(jump, out.len().minus(base) as u32, out);
+            copied = self.resized(jump, (out.len() - base) as u32, out);
         }
         for gap in gaps {
             self.copy(&mut copied, gap.bci, out);
@@ -72,12 +72,12 @@ impl Emitter<'_> {
         if gap.home > 0 {
             self.trampolines(gap.bci, out);
         }
-        let count = gap.pre_count.plus(gap.at_count);
+        let count = gap.pre_count + gap.at_count;
         self.edits(&self.layout.keys, gap.first, count, out);
     }
 
     fn edits(&self, keys: &[u64], first: u32, count: u32, out: &mut Vec<u8>) {
-        let range = first as usize..first.plus(count) as usize;
+        let range = first as usize..(first + count) as usize;
         for key in keys.get(range).unwrap_or_default() {
             if let Some(edit) = self.edits.get(edit_index(*key)) {
                 self.inserts.write(edit.action, out);
@@ -100,7 +100,7 @@ impl Emitter<'_> {
                 at_gap = (gap.bci, gap.at);
             }
             let inserted = if at_gap.0 == jump.bci { at_gap.1 } else { 0 };
-            let from = self.layout.label(jump.bci).known().plus(inserted);
+            let from = self.layout.label(jump.bci).unwrap_or_default() + inserted;
             let to = match jump.kind {
                 JumpKind::Switch => {
                     self.patch_switch(jump.bci, from, base, out);
@@ -109,8 +109,8 @@ impl Emitter<'_> {
                 JumpKind::Conditional => self.layout.destination(jump.bci, jump.target),
                 _ => self.layout.label(jump.target),
             };
-            let to = to.known();
-            let operand = base.plus(from as usize).plus(1);
+            let to = to.unwrap_or_default();
+            let operand = base + from as usize + 1;
             if jump.kind == JumpKind::Wide {
                 write_at(out, operand, &distance(from, to).to_be_bytes());
             } else {
@@ -123,26 +123,29 @@ impl Emitter<'_> {
     /// bci.
     fn resized(&self, jump: &Jump, from: u32, out: &mut Vec<u8>) -> u32 {
         let at = jump.bci as usize;
-        let opcode = self.code.get(at).copied().known();
+        let opcode = self.code.get(at).copied().unwrap_or_default();
         if jump.kind == JumpKind::Replaced {
             out.extend_from_slice(self.inserts.changes.code(jump.bci));
-            return jump.bci.plus(jump.length);
+            return jump.bci + jump.length;
         }
         if jump.kind == JumpKind::Switch {
             return self.switch(jump.bci, from, opcode, out);
         }
         if jump.kind == JumpKind::Inverted {
-            let to = self.layout.destination(jump.bci, jump.target).known();
+            let to = self
+                .layout
+                .destination(jump.bci, jump.target)
+                .unwrap_or_default();
             out.push(opcode::inverse(opcode));
             out.extend_from_slice(&(INVERTED as u16).to_be_bytes());
             out.push(opcode::GOTO_W);
-            out.extend_from_slice(&distance(from.plus(3), to).to_be_bytes());
-            return jump.bci.plus(3);
+            out.extend_from_slice(&distance(from + 3, to).to_be_bytes());
+            return jump.bci + 3;
         }
-        let to = self.layout.label(jump.target).known();
-        out.push(opcode.plus(TO_WIDE));
+        let to = self.layout.label(jump.target).unwrap_or_default();
+        out.push(opcode + TO_WIDE);
         out.extend_from_slice(&distance(from, to).to_be_bytes());
-        jump.bci.plus(3)
+        jump.bci + 3
     }
 
     /// Writes a switch with the padding for `from`; its branch offsets stay unchanged.
@@ -152,7 +155,7 @@ impl Emitter<'_> {
             return bci;
         };
         out.push(opcode);
-        out.resize(out.len().plus(3_usize.minus((from & 3) as usize)), 0);
+        out.resize(out.len() + (3 - (from & 3) as usize), 0);
         copy(self.code, layout.default, layout.end, out);
         layout.end as u32
     }
@@ -162,13 +165,13 @@ impl Emitter<'_> {
         let Some(layout) = switch_layout(self.code, bci as usize) else {
             return;
         };
-        let default = base.plus((from | 3) as usize).plus(1);
-        let padding = base.plus(from as usize).plus(1)..default;
+        let default = base + (from | 3) as usize + 1;
+        let padding = base + from as usize + 1..default;
         out.get_mut(padding).unwrap_or_default().fill(0);
         for operand in layout.distances() {
-            let target = moved(bci, i32_at(self.code, operand).known());
-            let to = self.layout.destination(bci, target).known();
-            let place = default.plus(operand.minus(layout.default));
+            let target = moved(bci, i32_at(self.code, operand).unwrap_or_default());
+            let to = self.layout.destination(bci, target).unwrap_or_default();
+            let place = default + (operand - layout.default);
             write_at(out, place, &distance(from, to).to_be_bytes());
         }
     }
@@ -186,10 +189,10 @@ impl Emitter<'_> {
     }
 
     fn trampoline(&self, trampoline: &Trampoline, out: &mut Vec<u8>) {
-        let mut from = trampoline.position.plus(trampoline.edits);
+        let mut from = trampoline.position + trampoline.edits;
         if trampoline.home != self.layout.length {
             out.extend_from_slice(&[opcode::NOP; TRAMPOLINE_MARK as usize]);
-            from = from.plus(TRAMPOLINE_MARK);
+            from += TRAMPOLINE_MARK;
         }
         self.edits(
             &self.layout.edge_keys,
@@ -197,7 +200,7 @@ impl Emitter<'_> {
             trampoline.count,
             out,
         );
-        let to = self.layout.label(trampoline.target).known();
+        let to = self.layout.label(trampoline.target).unwrap_or_default();
         if trampoline.wide {
             out.push(opcode::GOTO_W);
             out.extend_from_slice(&distance(from, to).to_be_bytes());

@@ -1,7 +1,6 @@
 //! Rewrites `StackMapTable` (JVMS 4.7.4): moves frames, chooses their forms, and adds full frames for trampolines,
 //! which are those of their targets.
 
-use crate::arithmetic::Exact;
 use crate::class::Attribute;
 use crate::error::ReadError;
 use crate::index::Bci;
@@ -125,7 +124,7 @@ impl Frames {
             .filter(|snapshot| snapshot.length > 0)
             .ok_or(missing)?;
         let start = snapshot.start as usize;
-        let body = self.bodies.get(start..start.plus(snapshot.length as usize));
+        let body = self.bodies.get(start..start + snapshot.length as usize);
         FrameKind::Full.write(delta, out);
         out.extend_from_slice(body.ok_or_else(|| bad_frame(bci, 0))?);
         Ok(())
@@ -196,7 +195,7 @@ impl Frames {
                 .get(kept)
                 .is_some_and(|snapshot| snapshot.target < bci)
             {
-                kept = kept.plus(1);
+                kept += 1;
             }
             if self
                 .snapshots
@@ -204,7 +203,7 @@ impl Frames {
                 .is_some_and(|next| next.target == bci)
             {
                 self.keep(kept, context, layout, pool)?;
-                kept = kept.plus(1);
+                kept += 1;
             }
         }
         Ok(())
@@ -231,7 +230,7 @@ impl Frames {
         }
         if let Some(snapshot) = self.snapshots.get_mut(index) {
             snapshot.start = start as u32;
-            snapshot.length = self.bodies.len().minus(start) as u32;
+            snapshot.length = (self.bodies.len() - start) as u32;
         }
         Ok(())
     }

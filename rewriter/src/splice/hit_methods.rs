@@ -1,6 +1,5 @@
 //! Methods added to a class to write its hits (`ProbeStorage::ClassMethods`).
 
-use crate::arithmetic::Exact;
 use crate::class::ClassFile;
 use crate::limits::MAX_SHORT_INDEX;
 use crate::pool::PoolWriter;
@@ -60,30 +59,26 @@ impl HitMethods {
             fetch,
         };
         // The count includes a method that returns the array.
-        let all = class
-            .records()
-            .len()
-            .plus(1)
-            .plus(usize::from(methods.count()));
+        let all = class.records().len() + 1 + usize::from(methods.count());
         u16::try_from(all).ok().map(|_| methods)
     }
 
     /// Returns the number of methods.
     pub(super) fn count(&self) -> u16 {
-        u16::from(self.numbers.1.minus(self.numbers.0)).plus(1)
+        u16::from(self.numbers.1 - self.numbers.0) + 1
     }
 
     /// Returns the pool index of the first one; each further one is [`POOL_ENTRIES`] higher.
     pub(super) fn first(&self) -> u16 {
-        self.name.plus(POOL_ENTRIES).minus(1)
+        self.name + POOL_ENTRIES - 1
     }
 
     /// Writes all methods.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         for number in self.numbers.0..=self.numbers.1 {
-            let at = u16::from(number.minus(self.numbers.0));
+            let at = u16::from(number - self.numbers.0);
             let method = Member {
-                name: self.name.plus(at.times(POOL_ENTRIES)),
+                name: self.name + at * POOL_ENTRIES,
                 descriptor: self.descriptor,
             };
             method_of(method, self.code, out, |out| self.body(number, out));
@@ -92,7 +87,7 @@ impl HitMethods {
 
     /// Writes the contents of `Code` for one method.
     fn body(&self, number: u8, out: &mut Vec<u8>) {
-        let middle = u32::from(number).times(PROBES).plus(PROBES / 2);
+        let middle = u32::from(number) * PROBES + PROBES / 2;
         let [m0, m1] = (middle as u16).to_be_bytes();
         out.extend_from_slice(&[0, 3, 0, 1]); // max_stack, max_locals
         let length_at = out.len();
@@ -110,7 +105,7 @@ impl HitMethods {
         out.push(opcode::ICONST_1); // array, index, 1
         out.push(opcode::BASTORE); //
         out.push(opcode::RETURN);
-        let length = out.len().minus(start) as u32;
+        let length = (out.len() - start) as u32;
         crate::bytes::write_at(out, length_at, &length.to_be_bytes());
         out.extend_from_slice(&[0, 0, 0, 0]); // exceptions, attributes
     }

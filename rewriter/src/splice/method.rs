@@ -1,6 +1,5 @@
 //! Rewrites one method.
 
-use crate::arithmetic::{Exact, Known};
 use crate::bytes::{copy, write_at};
 use crate::class::{
     Attribute, Attributes, ClassFile, Code, CodeLayout, CodeTable, CodeTables, MethodRecord,
@@ -101,7 +100,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
 
         let start = self.record.start as usize;
         let contents = self.record.code as usize;
-        copy(bytes, start, contents.minus(4), out);
+        copy(bytes, start, contents - 4, out);
         let length_at = out.len();
         out.extend_from_slice(&[0; 4]);
         out.extend_from_slice(&max_stack.to_be_bytes());
@@ -141,9 +140,9 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         if self.plan.has_changes() {
             self.buffers.changes = changes;
         }
-        let length = out.len().minus(length_at).minus(4) as u32;
+        let length = (out.len() - length_at - 4) as u32;
         write_at(out, length_at, &length.to_be_bytes());
-        let end = contents.plus(self.record.code_length as usize);
+        let end = contents + self.record.code_length as usize;
         copy(bytes, end, self.record.end as usize, out);
         Ok([huge(index, layout.code.1, total), self.inverted(index)])
     }
@@ -236,10 +235,14 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
                 });
             }
         });
-        placed.extend(changes.iter().map(|changed| Placed {
-            index: changed.index,
-            start: layout.instruction(changed.replacement.bci).known(),
-            offsets: changes.offsets(changed),
+        placed.extend(changes.iter().map(|changed| {
+            Placed {
+                index: changed.index,
+                start: layout
+                    .instruction(changed.replacement.bci)
+                    .unwrap_or_default(),
+                offsets: changes.offsets(changed),
+            }
         }));
         let trampolines = layout
             .trampolines
@@ -278,7 +281,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         let MethodScratch {
             snippets, changes, ..
         } = &*self.buffers;
-        let changed = u32::from(layout.max_locals).plus(changes.slots());
+        let changed = u32::from(layout.max_locals) + changes.slots();
         let needed = changed.max(snippets.locals);
         u16::try_from(needed).map_err(|_| SkipReason::TooManyLocals)
     }
@@ -300,7 +303,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         if self.hits_alone {
             let at_entry = edits.all(|edit| edit.point.location == Location::Entry);
             let below = if at_entry { 0 } else { deepest };
-            return slots(below.plus(self.probes.hit_stack()).max(deepest));
+            return slots((below + self.probes.hit_stack()).max(deepest));
         }
         let needed = edits.map(|edit| {
             let below = match edit.point.location {
@@ -308,7 +311,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
                 Location::Unwind => 1,
                 _ => deepest,
             };
-            below.plus(inserts.stack(edit.action))
+            below + inserts.stack(edit.action)
         });
         slots(needed.max().unwrap_or(0).max(deepest))
     }
@@ -326,7 +329,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         let bytes = self.class.bytes();
         let count_at = view.layout().attributes as usize;
         let new_count_at = out.len();
-        copy(bytes, count_at, count_at.plus(2), out);
+        copy(bytes, count_at, count_at + 2, out);
         let trampolines = !self.buffers.layout.trampolines.is_empty();
         let mut has_frames = false;
         let pool = self.class.pool();
@@ -335,9 +338,9 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
             let name = attribute.name_index(bytes);
             let kind = self.buffers.tables.of(name, pool);
             let head = attribute.offset as usize;
-            let start = out.len().plus(6);
+            let start = out.len() + 6;
             if kind == CodeTable::Frames {
-                copy(bytes, head.minus(6), head, out);
+                copy(bytes, head - 6, head, out);
                 if has_frames {
                     return Err(duplicate(&attribute));
                 }
@@ -346,10 +349,10 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
                     Some((analysis, extras)) => self.retyped(analysis, extras, out)?,
                     None => self.frames(view, index, &attribute, out)?,
                 }
-                let length = out.len().minus(start) as u32;
-                write_at(out, start.minus(4), &length.to_be_bytes());
+                let length = (out.len() - start) as u32;
+                write_at(out, start - 4, &length.to_be_bytes());
             } else {
-                copy(bytes, head.minus(6), head.plus(attribute.bytes.len()), out);
+                copy(bytes, head - 6, head + attribute.bytes.len(), out);
                 let table = out.get_mut(start..).unwrap_or_default();
                 if !relocate(kind, &attribute, table, &self.buffers.layout)? {
                     let name = pool.utf8(name).unwrap_or_default();
@@ -414,7 +417,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         let length_at = out.len();
         out.extend_from_slice(&[0; 4]);
         self.retyped(analysis, extras, out)?;
-        let length = out.len().minus(length_at).minus(4) as u32;
+        let length = (out.len() - length_at - 4) as u32;
         write_at(out, length_at, &length.to_be_bytes());
         let count = u16_at(out, count_at).and_then(|count| count.checked_add(1));
         let count = count.ok_or(SkipReason::FramesTooLarge)?;

@@ -1,6 +1,5 @@
 //! Code of a method that may run after a stack overflow was caught; inserted code there must not call.
 
-use crate::arithmetic::Exact;
 use crate::class::{ClassFile, Code, ExceptionHandler, Instructions};
 use crate::plan::{Action, Edit, Location};
 use jvms::opcode;
@@ -106,7 +105,7 @@ impl Reached {
                 if !opcode::falls_through(found.opcode) {
                     break;
                 }
-                at = at.plus(found.length() as usize);
+                at += found.length() as usize;
             }
         }
         Some(())

@@ -1,6 +1,5 @@
 //! The code of a probe.
 
-use crate::arithmetic::Exact;
 use crate::class::{ClassFile, Code};
 use crate::limits::{MAX_PROBE_INDEX, MAX_SHORT_INDEX};
 use crate::plan::{Action, Edit, EditPlan, Location};
@@ -189,7 +188,7 @@ impl ProbeWriter {
             return CALL as u32;
         }
         let key = self.key.map_or(0, |key| key.len());
-        key.plus(STORE).plus(usize::from(self.far)) as u32
+        (key + STORE + usize::from(self.far)) as u32
     }
 
     /// Returns the operand stack slots that a hit needs.
@@ -238,7 +237,7 @@ impl Calls {
             stride: POOL_ENTRIES,
         };
         for number in first..last {
-            let number = number.plus(1);
+            let number = number + 1;
             let index = add(number)?;
             if calls.next == 0 {
                 calls.next = index;
@@ -265,9 +264,9 @@ impl Calls {
 
     /// Returns the pool index of the method with this number.
     fn method_of(&self, number: u8) -> u16 {
-        match number.minus(self.first) {
+        match number - self.first {
             0 => self.method,
-            more => self.next.plus(u16::from(more.minus(1)).times(self.stride)),
+            more => self.next + u16::from(more - 1) * self.stride,
         }
     }
 

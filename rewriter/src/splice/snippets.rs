@@ -1,6 +1,5 @@
 //! The code of the snippets of one method.
 
-use crate::arithmetic::Exact;
 use crate::limits::MAX_LOCALS;
 use crate::lowering::lower;
 use crate::plan::SkipReason;
@@ -66,7 +65,7 @@ impl Snippets {
             id, snippet, typed, ..
         } in &analysis.inserted
         {
-            self.locals = self.locals.max(context.locals().plus(typed.slots));
+            self.locals = self.locals.max(context.locals() + typed.slots);
             if self.locals > MAX_LOCALS {
                 return Err(SkipReason::TooManyLocals);
             }
@@ -109,6 +108,6 @@ pub(crate) struct Lowered {
 
 impl Lowered {
     pub(crate) fn length(&self) -> u32 {
-        self.end.minus(self.start)
+        self.end - self.start
     }
 }

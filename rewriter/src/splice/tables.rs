@@ -2,7 +2,7 @@
 //!
 //! The size of these tables stays the same, so they are copied and then patched in place.
 
-use crate::arithmetic::{Exact, Known, u2};
+use crate::arithmetic::u2;
 use crate::bytes::write_at;
 use crate::class::{Attribute, CodeTable, contains, contains_jointly, skip_element_value};
 use crate::cursor::{Cursor, u16_at};
@@ -32,7 +32,7 @@ pub(crate) fn exception_table(
     exceptions(handlers, code, layout, out)?;
     around_edges(handlers, layout, edges, out);
     covered_ranges(covered, layout, layout.unwind, out)?;
-    let count = out.len().minus(count_at) >> 3;
+    let count = (out.len() - count_at) >> 3;
     let count = u16::try_from(count).map_err(|_| SkipReason::TooManyHandlers)?;
     write_at(out, count_at, &count.to_be_bytes());
     Ok(())
@@ -63,7 +63,7 @@ fn around_edges(
     edges.clear();
     edges.extend(layout.trampolines.iter().map(|trampoline| EdgeCode {
         from: trampoline.position,
-        to: trampoline.position.plus(trampoline.size(layout.length)),
+        to: trampoline.position + trampoline.size(layout.length),
         source: trampoline.source,
         target: trampoline.target,
     }));
@@ -91,7 +91,7 @@ fn around_edges(
 fn write_row((from, to): (u32, u32), row: &[u8; 8], layout: &Layout, out: &mut Vec<u8>) {
     let [.., h0, h1, t0, t1] = *row;
     let handler = u32::from(u16::from_be_bytes([h0, h1]));
-    for item in [from, to, layout.label(handler).known()] {
+    for item in [from, to, layout.label(handler).unwrap_or_default()] {
         out.extend_from_slice(&u2(item).to_be_bytes());
     }
     out.extend_from_slice(&[t0, t1]);
@@ -122,7 +122,7 @@ fn exceptions(
     out: &mut Vec<u8>,
 ) -> Result<(), SkipReason> {
     for row in handlers {
-        let item = |at| u32::from(u16_at(row, at).known());
+        let item = |at| u32::from(u16_at(row, at).unwrap_or_default());
         let (start, end, handler) = (item(0), item(2), item(4));
         let positions = (
             range_start(handlers, row, (start, code), layout),
@@ -217,7 +217,7 @@ fn range(row: &mut [u8], layout: &Layout) {
     };
     let [s0, s1, l0, l1] = *row;
     let start = u16::from_be_bytes([s0, s1]);
-    let end = u32::from(start).plus(u32::from(u16::from_be_bytes([l0, l1])));
+    let end = u32::from(start) + u32::from(u16::from_be_bytes([l0, l1]));
     if let Some((start, end)) = begin(start, layout).zip(layout.end(end)) {
         let length = u2(end).saturating_sub(start);
         *row = (u32::from(start) << 16 | u32::from(length)).to_be_bytes();
@@ -267,7 +267,7 @@ fn cldc_type(cursor: &mut Cursor<'_>, table: &mut [u8], layout: &Layout) -> Resu
             write_at(table, at, &u2(moved).to_be_bytes());
         }
         tag => {
-            let offset = cursor.offset().minus(1);
+            let offset = cursor.offset() - 1;
             return Err(ReadError::UnknownFrame { offset, tag }.into());
         }
     }
@@ -285,10 +285,10 @@ fn character_ranges(
         let (Some(first), Some(last)) = (u16_at(row, 0), u16_at(row, 2)) else {
             continue;
         };
-        let end = layout.end(u32::from(last).plus(1));
+        let end = layout.end(u32::from(last) + 1);
         if let Some((first, end)) = begin(first, layout).zip(end) {
             write_at(row, 0, &first.to_be_bytes());
-            write_at(row, 2, &u2(end).minus(1).to_be_bytes());
+            write_at(row, 2, &(u2(end) - 1).to_be_bytes());
         }
     }
     Ok(())
@@ -305,7 +305,7 @@ fn type_annotations(
         let kind = cursor.u1("type_annotation.target_type")?;
         type_target(kind, &mut cursor, table, layout)?;
         let steps = usize::from(cursor.u1("type_path")?);
-        cursor.take(steps.times(2), "type_path")?;
+        cursor.take(steps * 2, "type_path")?;
         cursor.u2("type_annotation.type_index")?;
         for _ in 0..cursor.u2("type_annotation")? {
             cursor.u2("element_value_pairs")?;
@@ -346,7 +346,7 @@ fn type_target(
             }
         }
         tag => {
-            let offset = cursor.offset().minus(1);
+            let offset = cursor.offset() - 1;
             return Err(ReadError::UnknownFrame { offset, tag }.into());
         }
     }

@@ -1,6 +1,5 @@
 //! Frames and verification types as bytes.
 
-use crate::arithmetic::Exact;
 use crate::cursor::Cursor;
 use crate::error::ReadError;
 
@@ -158,7 +157,7 @@ impl<'a> StackMapReader<'a> {
             .filter(|bci| *bci < u32::MAX)
             .ok_or_else(|| too_far(self.cursor.offset()))?;
         self.left = left;
-        self.next = bci.plus(1);
+        self.next = bci + 1;
         Ok(Some((kind, bci)))
     }
 

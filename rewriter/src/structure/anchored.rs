@@ -1,7 +1,6 @@
 //! Checks that every index of a class is within its constant pool. Otherwise an index after the end could refer to an
 //! appended entry later.
 
-use crate::arithmetic::{Exact, Known};
 use crate::class::{Attributes, ClassFile};
 use crate::cursor::u16_at;
 use crate::error::ReadError;
@@ -16,10 +15,10 @@ pub(super) fn anchored(class: &ClassFile<'_>) -> Result<(), ReadError> {
     };
     check.pool(class)?;
     let header = class.pool().end();
-    check.at(header.plus(4), "super_class")?;
-    let interfaces = usize::from(u16_at(check.bytes, header.plus(6)).known());
+    check.at(header + 4, "super_class")?;
+    let interfaces = usize::from(u16_at(check.bytes, header + 6).unwrap_or_default());
     for number in 0..interfaces {
-        check.at(header.plus(8).plus(number.times(2)), "interfaces")?;
+        check.at(header + 8 + number * 2, "interfaces")?;
     }
     for field in class.fields() {
         check.member(field.start(), "field_info")?;
@@ -40,7 +39,7 @@ struct IndexCheck<'a> {
 
 impl IndexCheck<'_> {
     fn at(&self, offset: usize, structure: &'static str) -> Result<(), ReadError> {
-        let index = u16_at(self.bytes, offset).known();
+        let index = u16_at(self.bytes, offset).unwrap_or_default();
         if index < self.count {
             return Ok(());
         }
@@ -65,18 +64,18 @@ impl IndexCheck<'_> {
                 | constant_tag::METHOD_TYPE
                 | constant_tag::MODULE
                 | constant_tag::PACKAGE => {
-                    self.at(at.plus(1), structure)?;
+                    self.at(at + 1, structure)?;
                 }
                 constant_tag::FIELD_REF
                 | constant_tag::METHOD_REF
                 | constant_tag::INTERFACE_METHOD_REF
                 | constant_tag::NAME_AND_TYPE => {
-                    self.at(at.plus(1), structure)?;
-                    self.at(at.plus(3), structure)?;
+                    self.at(at + 1, structure)?;
+                    self.at(at + 3, structure)?;
                 }
-                constant_tag::METHOD_HANDLE => self.at(at.plus(2), structure)?,
+                constant_tag::METHOD_HANDLE => self.at(at + 2, structure)?,
                 constant_tag::DYNAMIC | constant_tag::INVOKE_DYNAMIC => {
-                    self.at(at.plus(3), structure)?
+                    self.at(at + 3, structure)?
                 }
                 _ => {}
             }
@@ -86,13 +85,13 @@ impl IndexCheck<'_> {
 
     /// Checks name and descriptor of a member at `start`.
     fn member(&self, start: usize, structure: &'static str) -> Result<(), ReadError> {
-        self.at(start.plus(2), structure)?;
-        self.at(start.plus(4), structure)
+        self.at(start + 2, structure)?;
+        self.at(start + 4, structure)
     }
 
     fn attributes(&self, attributes: Attributes<'_, '_>) -> Result<(), ReadError> {
         for attribute in attributes {
-            let head = (attribute.offset as usize).minus(6);
+            let head = attribute.offset as usize - 6;
             self.at(head, "attribute_info")?;
         }
         Ok(())

@@ -1,6 +1,5 @@
 //! Writes annotations (JVMS 4.7.16).
 
-use crate::arithmetic::Exact;
 use crate::edits::{Annotation, ElementValue, StructureError};
 use crate::limits::MAX_ELEMENT_DEPTH;
 use crate::pool::PoolWriter;
@@ -47,7 +46,7 @@ fn element(
     if depth >= MAX_ELEMENT_DEPTH {
         return Err(StructureError::TooDeep);
     }
-    let deeper = depth.plus(1);
+    let deeper = depth + 1;
     let full = || StructureError::PoolFull;
     let mut int = |tag: u8, value: i32, out: &mut Vec<u8>| {
         let index = pool.integer(value as u32).ok_or_else(full)?;

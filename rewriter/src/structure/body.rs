@@ -1,6 +1,5 @@
 //! Methods assembled from a snippet, and wrappers of native methods.
 
-use crate::arithmetic::{Exact, Known};
 use crate::bytes::write_at;
 use crate::class::ClassFile;
 use crate::edits::StructureError;
@@ -113,7 +112,7 @@ pub(crate) fn assemble(
 
 /// Returns `Code` up to its attributes, without exception table.
 fn head(max_stack: u16, max_locals: u16, code: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(code.len().plus(32));
+    let mut out = Vec::with_capacity(code.len() + 32);
     out.extend_from_slice(&max_stack.to_be_bytes());
     out.extend_from_slice(&max_locals.to_be_bytes());
     out.extend_from_slice(&(code.len() as u32).to_be_bytes());
@@ -163,7 +162,7 @@ impl Body<'_, '_, '_> {
             }
             self.types(&locals, pool, &mut table)?;
             self.types(&state.stack, pool, &mut table)?;
-            count = count.plus(1);
+            count += 1;
         }
         if count == 0 {
             return Ok(Vec::new());
@@ -183,7 +182,7 @@ impl Body<'_, '_, '_> {
             let found = match found {
                 Type::Uninitialized(Origin::Snippet(operation)) => {
                     let at = self.offsets.get(*operation as usize).copied();
-                    Type::Uninitialized(Origin::Position(at.known()))
+                    Type::Uninitialized(Origin::Position(at.unwrap_or_default()))
                 }
                 found => *found,
             };
@@ -207,7 +206,7 @@ pub(crate) fn call(is_static: bool, descriptor: &[u8], target: u16) -> Vec<u8> {
                 code.extend_from_slice(&(slot as u16).to_be_bytes());
             }
         }
-        slot = slot.plus(slots);
+        slot += slots;
     };
     if !is_static {
         load(&mut code, opcode::ALOAD, 1);
@@ -224,9 +223,7 @@ pub(crate) fn call(is_static: bool, descriptor: &[u8], target: u16) -> Vec<u8> {
     let returns = MethodDescriptor::parse(descriptor).ok();
     let returns = returns.and_then(|found| found.return_type());
     code.push(return_opcode(returns));
-    let slots = Parameters::of(descriptor)
-        .slots()
-        .plus(u32::from(!is_static));
+    let slots = Parameters::of(descriptor).slots() + u32::from(!is_static);
     let stack = slots.max(returns.map_or(0, |found| u32::from(found.slots())));
     let mut out = head(stack as u16, slots as u16, &code);
     out.extend_from_slice(&[0, 0]); // attributes

@@ -3,7 +3,6 @@
 use jvms::access_flags::{ACC_NATIVE, ACC_STATIC};
 use std::collections::HashMap;
 
-use crate::arithmetic::{Exact, Known};
 use crate::bytes::write_at;
 use crate::class::{Attributes, ClassFile};
 use crate::cursor::u16_at;
@@ -60,7 +59,7 @@ pub(crate) fn extend(
         methods: Default::default(),
         extras: HashMap::new(),
         natives: HashMap::new(),
-        out: Vec::with_capacity(class.bytes().len().plus(1024)),
+        out: Vec::with_capacity(class.bytes().len() + 1024),
     };
     edits.iter().try_for_each(|edit| extension.collect(edit))?;
     extension.write()?;
@@ -237,7 +236,7 @@ impl Extension<'_, '_> {
         let code = call(flags & ACC_STATIC != 0, descriptor, target);
         let code_name = self.text("Code")?;
         let head = native.bytes();
-        let item = |at| u16_at(head, at).known();
+        let item = |at| u16_at(head, at).unwrap_or_default();
         let out = &mut self.methods.0;
         push(out, &[flags & !ACC_NATIVE, item(2), item(4)]);
         push(
@@ -262,35 +261,35 @@ impl Extension<'_, '_> {
         self.out.extend_from_slice(self.pool.bytes());
         write_at(&mut self.out, 8, &self.pool.count().to_be_bytes());
         // access_flags, this_class, super_class
-        self.copy(end, end.plus(6));
+        self.copy(end, end + 6);
         let interfaces = std::mem::take(&mut self.interfaces);
         let more = (interfaces.len() >> 1) as u16;
-        self.counted(end.plus(6), more, "interfaces")?;
-        self.copy(end.plus(8), class.fields_start());
+        self.counted(end + 6, more, "interfaces")?;
+        self.copy(end + 8, class.fields_start());
         self.out.extend_from_slice(&interfaces);
         let (fields, more) = std::mem::take(&mut self.fields);
         self.counted(class.fields_start(), more, "fields")?;
         for field in class.fields() {
             let start = field.start();
-            self.copy(start, start.plus(6));
+            self.copy(start, start + 6);
             let target = Target::Field {
                 name: field.name().to_str_lossless().into_owned(),
                 descriptor: field.descriptor().to_str_lossless().into_owned(),
             };
-            self.table(start.plus(6), field.attributes(), extra(target))?;
+            self.table(start + 6, field.attributes(), extra(target))?;
         }
         self.out.extend_from_slice(&fields);
         let (methods, more) = std::mem::take(&mut self.methods);
-        self.counted(class.methods_start().minus(2), more, "methods")?;
+        self.counted(class.methods_start() - 2, more, "methods")?;
         for method in class.methods() {
             let start = method.start();
-            self.copy(start, start.plus(6));
+            self.copy(start, start + 6);
             if let Some(name) = self.natives.get(&method.index()) {
-                let at = self.out.len().minus(4);
+                let at = self.out.len() - 4;
                 write_at(&mut self.out, at, &name.to_be_bytes());
             }
             let extra = extra(Target::Method(method.index()));
-            self.table(start.plus(6), method.attributes(), extra)?;
+            self.table(start + 6, method.attributes(), extra)?;
         }
         self.out.extend_from_slice(&methods);
         let extra = extra(Target::Class);
@@ -304,7 +303,7 @@ impl Extension<'_, '_> {
 
     /// Writes the count at `at`, increased by `more`.
     fn counted(&mut self, at: usize, more: u16, what: &'static str) -> Result<(), StructureError> {
-        let count = u16_at(self.class.bytes(), at).known();
+        let count = u16_at(self.class.bytes(), at).unwrap_or_default();
         let count = count
             .checked_add(more)
             .ok_or(StructureError::TooMany { what })?;
@@ -339,10 +338,10 @@ impl Extension<'_, '_> {
             .collect::<Vec<_>>();
         for attribute in table {
             let start = attribute.offset as usize;
-            let end = start.plus(attribute.bytes.len());
-            self.copy(start.minus(6), start.minus(4));
-            let (length_at, contents) = (self.out.len(), self.out.len().plus(4));
-            self.copy(start.minus(4), start);
+            let end = start + attribute.bytes.len();
+            self.copy(start - 6, start - 4);
+            let (length_at, contents) = (self.out.len(), self.out.len() + 4);
+            self.copy(start - 4, start);
             let merged = left.iter().position(|(name, _)| attribute.name == *name);
             if let Some((_, (bytes, more))) = merged.map(|at| left.remove(at)) {
                 let missing = 2_usize.saturating_sub(attribute.bytes.len());
@@ -350,14 +349,14 @@ impl Extension<'_, '_> {
                     return Err(cut_off(attribute.offset, missing as u32).into());
                 }
                 self.counted(start, *more, "annotations")?;
-                self.copy(start.plus(2), end);
+                self.copy(start + 2, end);
                 self.out.extend_from_slice(bytes);
             } else if let Some(code) = extra.code.as_ref().filter(|_| attribute.name == "Code") {
                 self.out.extend_from_slice(code);
             } else {
                 self.copy(start, end);
             }
-            let length = self.out.len().minus(contents) as u32;
+            let length = (self.out.len() - contents) as u32;
             write_at(&mut self.out, length_at, &length.to_be_bytes());
         }
         self.out.extend_from_slice(&extra.attributes.0);
@@ -365,7 +364,7 @@ impl Extension<'_, '_> {
             let name = self.text(name)?; // it is in the pool since `annotation_names`
             push_attribute(&mut self.out, name, &[&count.to_be_bytes(), bytes]);
         }
-        let count = u16_at(&self.out, count_at).known();
+        let count = u16_at(&self.out, count_at).unwrap_or_default();
         let count = count
             .checked_add(left.len() as u16)
             .ok_or(StructureError::TooMany { what: "attributes" })?;

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use crate::arithmetic::Exact;
 use crate::edits::ClassEdit;
 use crate::limits::MAX_ELEMENT_DEPTH;
 use crate::snippet::MemberName;
@@ -138,9 +137,7 @@ impl Names {
         let new = self.types.get(class)?;
         let behind = |mark: u8| new.iter().rposition(|byte| *byte == mark);
         let at = behind(b'$').or_else(|| behind(b'/'));
-        let name = at.map_or(new.as_slice(), |at| {
-            new.get(at.plus(1)..).unwrap_or_default()
-        });
+        let name = at.map_or(new.as_slice(), |at| new.get(at + 1..).unwrap_or_default());
         let digits = name.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let named = name.get(digits..).filter(|rest| !rest.is_empty());
         named.or(Some(name)).filter(|name| !name.is_empty())
@@ -193,7 +190,7 @@ impl<'t> Reader<'_, 't> {
     /// Copies through the next `end`.
     fn copy_through(&mut self, end: u8) -> Option<()> {
         let at = self.rest.iter().position(|byte| *byte == end)?;
-        self.copy(at.plus(1))
+        self.copy(at + 1)
     }
 
     /// Copies `<T:Bound:Bound…>` before a signature.
@@ -225,7 +222,7 @@ impl<'t> Reader<'_, 't> {
             b'T' => self.copy_through(b';'),
             b'L' => {
                 self.copy(1)?;
-                self.class(depth.plus(1))
+                self.class(depth + 1)
             }
             _ => None,
         }

@@ -4,7 +4,6 @@
 
 use std::collections::HashMap;
 
-use crate::arithmetic::Exact;
 use crate::bytes::write_at;
 use crate::class::{Attribute, Attributes, ClassFile, skip_attributes, skip_target};
 use crate::cursor::{Cursor, u16_at};
@@ -121,17 +120,17 @@ impl<'a> Renamer<'_, 'a> {
             let (Some(at), Some(tag)) = (pool.offset(index), pool.tag(index)) else {
                 continue;
             };
-            let first = at.plus(1);
+            let first = at + 1;
             match tag {
                 constant_tag::CLASS => self.point(first, Role::Class)?,
                 constant_tag::METHOD_TYPE => self.point(first, Role::Signature)?,
-                constant_tag::NAME_AND_TYPE => self.point(at.plus(3), Role::Signature)?,
+                constant_tag::NAME_AND_TYPE => self.point(at + 3, Role::Signature)?,
                 constant_tag::FIELD_REF
                 | constant_tag::METHOD_REF
                 | constant_tag::INTERFACE_METHOD_REF => {
                     let owner = pool.class_name(PoolIndex(self.item(first)?));
                     let owner = owner.unwrap_or_default().as_bytes();
-                    self.name_and_type(at.plus(3), owner)?;
+                    self.name_and_type(at + 3, owner)?;
                 }
                 constant_tag::INVOKE_DYNAMIC => self.lambda(at)?,
                 _ => {}
@@ -189,17 +188,17 @@ impl<'a> Renamer<'_, 'a> {
         let found = self
             .class
             .pool()
-            .name_and_type(PoolIndex(self.item(at.plus(3))?));
+            .name_and_type(PoolIndex(self.item(at + 3)?));
         let Some((name, descriptor)) = found else {
             return Ok(());
         };
-        let bootstrap = usize::from(self.item(at.plus(1))?);
+        let bootstrap = usize::from(self.item(at + 1)?);
         let Some((interface, method)) = self.functional(bootstrap, descriptor.as_bytes()) else {
             return Ok(());
         };
         let names = self.names;
         match names.member(interface, name.as_bytes(), method) {
-            Some(new) => self.renamed_pair(at.plus(3), new, descriptor.as_bytes()),
+            Some(new) => self.renamed_pair(at + 3, new, descriptor.as_bytes()),
             None => Ok(()),
         }
     }
@@ -218,7 +217,7 @@ impl<'a> Renamer<'_, 'a> {
         }
         let method = pool.method_type(found.arguments().next()?)?;
         let close = descriptor.iter().rposition(|byte| *byte == b')')?;
-        let result = descriptor.get(close.plus(1)..)?;
+        let result = descriptor.get(close + 1..)?;
         let interface = result.strip_prefix(b"L")?.strip_suffix(b";")?;
         Some((interface, method.as_bytes()))
     }
@@ -233,8 +232,8 @@ impl<'a> Renamer<'_, 'a> {
             .map(|method| (method.start(), method.attributes()));
         for (start, attributes) in fields.chain(methods) {
             let owner = class.this_class().as_bytes();
-            let name = start.plus(2);
-            let descriptor = start.plus(4);
+            let name = start + 2;
+            let descriptor = start + 4;
             let texts = (
                 self.text(self.item(name)?),
                 self.text(self.item(descriptor)?),
@@ -267,7 +266,7 @@ impl<'a> Renamer<'_, 'a> {
                 for _ in 0..cursor.u2("LocalVariableTable")? {
                     let row = cursor.offset() as usize;
                     cursor.take(10, "LocalVariableTable")?;
-                    self.point(row.plus(6), Role::Signature)?;
+                    self.point(row + 6, Role::Signature)?;
                 }
                 Ok(())
             }
@@ -276,7 +275,7 @@ impl<'a> Renamer<'_, 'a> {
                 cursor.take(4, "EnclosingMethod")?;
                 let owner = self.class.pool().class_name(PoolIndex(self.item(start)?));
                 let owner = owner.unwrap_or_default().as_bytes();
-                self.name_and_type(start.plus(2), owner)
+                self.name_and_type(start + 2, owner)
             }
             b"Record" => self.components(&mut cursor),
             b"RuntimeVisibleAnnotations" | b"RuntimeInvisibleAnnotations" => {
@@ -306,7 +305,7 @@ impl<'a> Renamer<'_, 'a> {
         let length = cursor.u4("Code.code_length")?;
         cursor.take(length as usize, "Code.code")?;
         let handlers = usize::from(cursor.u2("Code.exception_table_length")?);
-        cursor.take(handlers.times(8), "Code.exception_table")?;
+        cursor.take(handlers * 8, "Code.exception_table")?;
         let at = cursor.offset() as usize;
         skip_attributes(cursor, "Code attributes")?;
         let class = self.class;
@@ -317,7 +316,7 @@ impl<'a> Renamer<'_, 'a> {
         for _ in 0..cursor.u2("InnerClasses")? {
             let row = cursor.offset() as usize;
             cursor.take(8, "InnerClasses")?;
-            let name = row.plus(4);
+            let name = row + 4;
             let inner = self.class.pool().class_name(PoolIndex(self.item(row)?));
             let inner = inner.unwrap_or_default().as_bytes();
             let old = self.text(self.item(name)?);
@@ -334,7 +333,7 @@ impl<'a> Renamer<'_, 'a> {
         for _ in 0..cursor.u2("Record")? {
             let start = cursor.offset() as usize;
             cursor.take(4, "record_component_info")?;
-            self.point(start.plus(2), Role::Signature)?;
+            self.point(start + 2, Role::Signature)?;
             let at = cursor.offset() as usize;
             skip_attributes(cursor, "record_component_info")?;
             let class = self.class;
@@ -371,7 +370,7 @@ impl<'a> Renamer<'_, 'a> {
             let offset = cursor.offset();
             return Err(ReadError::TooDeep { offset }.into());
         }
-        let deeper = depth.plus(1);
+        let deeper = depth + 1;
         let kind = cursor.u1("element_value")?;
         let at = cursor.offset() as usize;
         match kind {
@@ -380,7 +379,7 @@ impl<'a> Renamer<'_, 'a> {
                 let constant = self.text(cursor.u2("element_value")?);
                 let names = self.names;
                 let new = names.member(class_of(owner), constant, owner);
-                self.point_to(at.plus(2), new)?;
+                self.point_to(at + 2, new)?;
                 self.point(at, Role::Signature)
             }
             b'c' => {

@@ -5,7 +5,6 @@ use std::ops::Range;
 use jvms::opcode::{self, Form};
 
 use super::reach::{Body, Reach, is_branch};
-use crate::arithmetic::Exact;
 use crate::class::{Code, Instruction};
 use crate::limits::MAX_CODE_LENGTH;
 
@@ -64,7 +63,7 @@ impl<'r> Copies<'r> {
         let mut copy = 0;
         while copy < all.copies.len() {
             all.add_pieces(copy, body)?;
-            copy = copy.plus(1);
+            copy += 1;
         }
         Some(all)
     }
@@ -76,7 +75,7 @@ impl<'r> Copies<'r> {
                 continue;
             }
             let falls = opcode::falls_through(instruction.opcode);
-            if falls && self.owner(copy, number.plus(1)) != Some(copy) {
+            if falls && self.owner(copy, number + 1) != Some(copy) {
                 return None; // into code of a caller, which lies elsewhere
             }
             let other = match instruction.opcode {
@@ -90,7 +89,7 @@ impl<'r> Copies<'r> {
                 bci: self.length,
                 other,
             });
-            self.length = self.length.plus(length(instruction, self.length));
+            self.length += length(instruction, self.length);
             if self.length > MAX_CODE_LENGTH {
                 return None;
             }
@@ -111,7 +110,7 @@ impl<'r> Copies<'r> {
             pieces: 0..0,
             call: self.pieces.len(),
         });
-        Some(self.copies.len().minus(1))
+        Some(self.copies.len() - 1)
     }
 
     /// Returns the copy, its caller, and so on.
@@ -152,7 +151,7 @@ impl<'r> Copies<'r> {
         let range = self.copies.get(copy)?.pieces.clone();
         let own = self.pieces.get(range.clone())?;
         let after = own.partition_point(|piece| piece.number < number);
-        let next = self.pieces.get(range.start.plus(after));
+        let next = self.pieces.get(range.start + after);
         Some(next.map_or(self.length, |piece| piece.bci))
     }
 
@@ -206,11 +205,11 @@ impl<'r> Copies<'r> {
                 out.push(opcode::ACONST_NULL);
                 let first = body.target(instruction)?;
                 let place = self.target(piece.other, first)?;
-                write_wide(out, opcode::GOTO_W, piece.bci.plus(1), place)
+                write_wide(out, opcode::GOTO_W, piece.bci + 1, place)
             }
             opcode::RET => {
                 let call = self.copies.get(piece.other)?.call;
-                let place = self.pieces.get(call)?.bci.plus(CALL);
+                let place = self.pieces.get(call)?.bci + CALL;
                 write_wide(out, opcode::GOTO_W, piece.bci, place)
             }
             found if opcode::is_switch(found) => self.write_switch(piece, instruction, body, out),
@@ -241,14 +240,14 @@ impl<'r> Copies<'r> {
         };
         let switch = instruction.switch()?;
         out.push(instruction.opcode);
-        out.resize(out.len().plus(padding(piece.bci)), 0);
+        out.resize(out.len() + padding(piece.bci), 0);
         out.extend_from_slice(&place(switch.default_target())?.to_be_bytes());
         let is_table = instruction.opcode == opcode::TABLESWITCH;
         let keys: Vec<i32> = switch.cases().map(|(key, _)| key).collect();
         if is_table {
             // The range is that of the instruction, even without cases.
-            let header = padding(instruction.bci.0.into()).plus(5);
-            out.extend_from_slice(instruction.bytes().get(header..header.plus(8))?);
+            let header = padding(instruction.bci.0.into()) + 5;
+            out.extend_from_slice(instruction.bytes().get(header..header + 8)?);
         } else {
             out.extend_from_slice(&i32::try_from(keys.len()).ok()?.to_be_bytes());
         }
@@ -310,13 +309,13 @@ impl<'r> Copies<'r> {
         for copy in 0..self.copies.len() {
             for [s0, s1, l0, l1, rest @ ..] in variables {
                 let start = u32::from(u16::from_be_bytes([*s0, *s1]));
-                let end = start.plus(u32::from(u16::from_be_bytes([*l0, *l1])));
+                let end = start + u32::from(u16::from_be_bytes([*l0, *l1]));
                 let (Some(start), Some(end)) = (body.number(start), body.number(end)) else {
                     continue;
                 };
                 let (start, end) = (self.place(copy, start)?, self.place(copy, end)?);
                 if start < end {
-                    let [start, length] = [start, end.minus(start)].map(u16::try_from);
+                    let [start, length] = [start, end - start].map(u16::try_from);
                     let (start, length) = (start.ok()?, length.ok()?);
                     rows.add(&[&start.to_be_bytes(), &length.to_be_bytes(), rest])?;
                 }
@@ -356,7 +355,7 @@ fn length(instruction: &Instruction<'_>, bci: usize) -> usize {
         opcode::RET => RETURN,
         found if opcode::is_switch(found) => {
             let own = padding(instruction.bci.0.into());
-            instruction.bytes().len().minus(own).plus(padding(bci))
+            instruction.bytes().len() - own + padding(bci)
         }
         _ => instruction.bytes().len(),
     }
@@ -364,11 +363,11 @@ fn length(instruction: &Instruction<'_>, bci: usize) -> usize {
 
 /// Returns the bytes between the opcode of a switch and its operands.
 fn padding(bci: usize) -> usize {
-    (bci | 3).minus(bci)
+    (bci | 3) - bci
 }
 
 fn distance(from: usize, to: usize) -> Option<i32> {
-    Some(i32::try_from(to).ok()?.minus(i32::try_from(from).ok()?))
+    Some(i32::try_from(to).ok()? - i32::try_from(from).ok()?)
 }
 
 /// Writes a 32-bit branch.

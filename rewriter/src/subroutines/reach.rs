@@ -5,7 +5,6 @@ use std::collections::btree_map::Entry;
 
 use jvms::opcode::{self, Form};
 
-use crate::arithmetic::Exact;
 use crate::class::{Code, Instruction};
 use crate::index::PoolIndex;
 
@@ -77,7 +76,7 @@ impl<'a> Body<'a> {
             }
         }
         if opcode::falls_through(found) {
-            next.push(number.plus(1));
+            next.push(number + 1);
         }
         Some(())
     }

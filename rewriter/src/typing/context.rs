@@ -1,6 +1,5 @@
 //! The context of a snippet in its method.
 
-use crate::arithmetic::{Exact, Known};
 use crate::class::{Attribute, ClassFile, Code, Method};
 use crate::cursor::u16_at;
 use crate::error::ReadError;
@@ -45,12 +44,12 @@ impl<'t> MethodContext<'t> {
         let method_descriptor = MethodDescriptor::parse(descriptor).ok();
         // An index out of the pool could refer to an entry appended later.
         if method_descriptor.is_none() {
-            let at = method.start().plus(4);
+            let at = method.start() + 4;
             return Err(SkipReason::Unreadable(ReadError::BadPoolIndex {
                 structure: "method_info.descriptor_index",
                 offset: at as u32,
                 expected: "method descriptor",
-                index: u16_at(class.bytes(), at).known(),
+                index: u16_at(class.bytes(), at).unwrap_or_default(),
             }));
         }
         let constructor = method.name() == "<init>" && class.this_class() != "java/lang/Object";
@@ -118,9 +117,7 @@ impl<'t> MethodContext<'t> {
     ) -> Self {
         let arguments = arguments(descriptor, is_static);
         let returns = MethodDescriptor::parse(descriptor).ok();
-        let slots = Parameters::of(descriptor)
-            .slots()
-            .plus(u32::from(!is_static));
+        let slots = Parameters::of(descriptor).slots() + u32::from(!is_static);
         MethodContext {
             known,
             major,
@@ -142,15 +139,17 @@ impl<'t> MethodContext<'t> {
         for instruction in code.instructions().map_while(Result::ok) {
             let family = match instruction.opcode {
                 opcode::IINC => 0,
-                code @ opcode::ISTORE..=opcode::ASTORE => code.minus(opcode::ISTORE),
-                code @ opcode::ISTORE_0..=opcode::ASTORE_3 => code.minus(opcode::ISTORE_0) >> 2,
+                code @ opcode::ISTORE..=opcode::ASTORE => code - opcode::ISTORE,
+                code @ opcode::ISTORE_0..=opcode::ASTORE_3 => (code - opcode::ISTORE_0) >> 2,
                 _ => continue,
             };
-            let first = u32::from(instruction.local().known());
-            let last = first.plus(u32::from(family & 1));
+            let Some(first) = instruction.local().map(u32::from) else {
+                continue;
+            };
+            let last = first + u32::from(family & 1);
             self.this_lost |= first == 0;
             for argument in &mut self.arguments {
-                let end = argument.slot.plus(u32::from(argument.kind.slots()));
+                let end = argument.slot + u32::from(argument.kind.slots());
                 argument.lost |= first < end && last >= argument.slot;
             }
         }
@@ -187,7 +186,7 @@ impl<'t> MethodContext<'t> {
                 Type::of(argument.kind)
             });
             slots.resize(
-                argument.slot.plus(u32::from(argument.kind.slots())) as usize,
+                (argument.slot + u32::from(argument.kind.slots())) as usize,
                 Type::Top,
             );
         }
@@ -235,7 +234,7 @@ fn arguments(descriptor: &[u8], is_static: bool) -> Vec<Argument<'_>> {
     let mut slot = u32::from(!is_static);
     let arguments = Parameters::of(descriptor).map(|kind| {
         let at = slot;
-        slot = slot.plus(u32::from(kind.slots()));
+        slot += u32::from(kind.slots());
         Argument {
             kind,
             slot: at,

@@ -1,6 +1,5 @@
 //! `StackMapTable` (JVMS 4.7.4) as types: a reader of expanded frames, and a writer.
 
-use crate::arithmetic::Exact;
 use crate::class::Attribute;
 use crate::error::ReadError;
 use crate::index::PoolIndex;
@@ -89,7 +88,7 @@ impl<'p, 't> FrameReader<'p, 't> {
         }
         self.check(bci)?;
         self.head = self.table.frame()?;
-        self.seen = self.seen.plus(self.locals.len());
+        self.seen += self.locals.len();
         if self.seen > MOST_TYPES {
             return Err(SkipReason::FramesTooLarge);
         }
@@ -186,7 +185,7 @@ pub(crate) fn by_slot<'t>(entries: &[Type<'t>], slots: &mut Vec<Type<'t>>) {
 /// Converts local variables from types by slot to one type each, without unusable ones at the end.
 pub(crate) fn by_entry<'t>(slots: &[Type<'t>]) -> Vec<Type<'t>> {
     let end = slots.iter().rposition(|slot| *slot != Type::Top);
-    let mut slots = slots.iter().take(end.map_or(0, |end| end.plus(1)));
+    let mut slots = slots.iter().take(end.map_or(0, |end| end + 1));
     let mut entries = Vec::new();
     while let Some(slot) = slots.next() {
         entries.push(*slot);
@@ -228,7 +227,7 @@ impl<'t> FrameWriter<'t> {
             .zip(locals)
             .take_while(|(a, b)| a == b)
             .count();
-        let (fewer, more) = (self.locals.len().minus(common), locals.len().minus(common));
+        let (fewer, more) = (self.locals.len() - common, locals.len() - common);
         let count = |count: usize| u8::try_from(count).ok();
         let kind = match (fewer, more, stack) {
             (0, 0, []) => FrameKind::Same,

@@ -1,6 +1,5 @@
 //! Known subclass relations; no class is loaded to find them.
 
-use crate::arithmetic::Exact;
 use crate::class::ClassFile;
 use crate::typing::types::{Class, Type};
 
@@ -165,7 +164,7 @@ impl<'t> Hierarchy<'t> {
             (Some(Type::Object(found)), Some(Type::Object(wanted))) => {
                 // One level at a time: arrays of arrays are no deeper than 255.
                 let deeper = found.dimensions.min(wanted.dimensions);
-                let strip = |class: Class<'_>| class.dimensions.minus(deeper);
+                let strip = |class: Class<'_>| class.dimensions - deeper;
                 let (found, wanted) = (
                     Class {
                         dimensions: strip(found),

@@ -1,6 +1,5 @@
 //! Abstract machine: local variables and operand stack along the code.
 
-use crate::arithmetic::Exact;
 use crate::limits::MAX_STACK;
 use crate::typing::hierarchy::Hierarchy;
 use crate::typing::table::effect;
@@ -85,7 +84,7 @@ impl<'t> Machine<'t> {
 
     pub(crate) fn push(&mut self, value: Type<'t>) -> Step<'t> {
         self.stack.push(value);
-        self.depth = self.depth.plus(value.slots());
+        self.depth += value.slots();
         self.deepest = self.deepest.max(self.depth);
         if self.depth > MAX_STACK {
             return Err(Fault {
@@ -99,7 +98,7 @@ impl<'t> Machine<'t> {
     fn pop(&mut self, expected: Expected<'t>) -> Result<Type<'t>, Fault<'t>> {
         let found = self.stack.pop();
         let value = found.ok_or(Fault { expected, found })?;
-        self.depth = self.depth.minus(value.slots());
+        self.depth -= value.slots();
         Ok(value)
     }
 
@@ -173,12 +172,12 @@ impl<'t> Machine<'t> {
     fn array_load(&mut self, opcode: u8, known: &Hierarchy<'_>) -> Step<'t> {
         self.pop_as(Type::Int, known)?;
         let array = self.pop_array()?;
-        let loaded = self.element(array, opcode.minus(IALOAD))?;
+        let loaded = self.element(array, opcode - IALOAD)?;
         self.push(loaded)
     }
 
     fn array_store(&mut self, opcode: u8, known: &Hierarchy<'_>) -> Step<'t> {
-        let kind = opcode.minus(IASTORE);
+        let kind = opcode - IASTORE;
         match array_kind(kind) {
             // An array checks its elements at run time.
             None => drop(self.pop_reference()?),
@@ -276,7 +275,7 @@ impl<'t> Machine<'t> {
     pub(crate) fn load(&mut self, opcode: u8, slot: usize) -> Step<'t> {
         let found = self.locals.get(slot).copied();
         let value = found.unwrap_or(Type::Top);
-        let expected = match local_type(opcode.minus(ILOAD)) {
+        let expected = match local_type(opcode - ILOAD) {
             None if value.is_reference() => return self.push(value),
             None => Expected::Reference,
             Some(wanted) if wanted == value => return self.push(value),
@@ -290,7 +289,7 @@ impl<'t> Machine<'t> {
 
     /// Pops a value into `slot`, by `istore` … `astore`.
     pub(crate) fn store(&mut self, opcode: u8, slot: usize, known: &Hierarchy<'_>) -> Step<'t> {
-        let value = match local_type(opcode.minus(ISTORE)) {
+        let value = match local_type(opcode - ISTORE) {
             Some(wanted) => {
                 self.pop_as(wanted, known)?;
                 wanted
@@ -313,7 +312,7 @@ impl<'t> Machine<'t> {
 
     /// Writes a local variable; invalidates a `long` or `double` that it overlaps.
     pub(crate) fn set_local(&mut self, slot: usize, value: Type<'t>) {
-        let end = slot.plus(value.slots() as usize);
+        let end = slot + value.slots() as usize;
         if self.locals.len() < end {
             self.locals.resize(end, Type::Top);
         }
@@ -343,8 +342,8 @@ impl<'t> Machine<'t> {
                 let expected = Expected::Type(wanted);
                 return Err(Fault { expected, found });
             }
-            self.depth = self.depth.minus(wanted.slots());
-            at = at.plus(1);
+            self.depth -= wanted.slots();
+            at += 1;
         }
         if missing > 0 {
             let expected = Expected::Reference;
@@ -469,7 +468,7 @@ impl<'t> Machine<'t> {
 /// Returns the return type of this descriptor without parsing the parameters again; `None` for `void`.
 fn result(descriptor: &[u8]) -> Option<FieldType<'_>> {
     let close = descriptor.iter().rposition(|byte| *byte == b')')?;
-    FieldType::parse(descriptor.get(close.plus(1)..)?).ok()
+    FieldType::parse(descriptor.get(close + 1..)?).ok()
 }
 
 fn letter_type(letter: u8) -> Type<'static> {

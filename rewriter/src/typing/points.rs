@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::arithmetic::Exact;
 use crate::class::{ClassFile, Instruction, Instructions, decode};
 use crate::cursor::u16_at;
 use crate::index::Bci;
@@ -101,7 +100,7 @@ impl<'t> PointTypes<'t> {
             ProgramPoint::At(bci) => bci,
             ProgramPoint::After(bci) => {
                 let length = decode(code, bci as usize);
-                length.map_or(bci, |length| bci.plus(length as u32))
+                length.map_or(bci, |length| bci + length as u32)
             }
         };
         self.ready
@@ -139,7 +138,7 @@ impl<'t> PointTypes<'t> {
                 if points.binary_search(&point).is_err() {
                     return Ok(());
                 }
-                kept = kept.plus(machine.locals.len()).plus(machine.stack.len());
+                kept += machine.locals.len() + machine.stack.len();
                 if kept > MOST_TYPES {
                     return Err(SkipReason::FramesTooLarge);
                 }

@@ -1,6 +1,5 @@
 //! The types of a snippet (JVMS 4.10.1.9), followed over all its paths.
 
-use crate::arithmetic::Exact;
 use crate::limits::{
     LDC_CLASS_SINCE, MAX_SNIPPET_PASSES, MAX_SNIPPET_STATE, STATIC_INTERFACE_METHODS_SINCE,
 };
@@ -187,8 +186,8 @@ impl<'t, 's> Check<'t, 's> {
             return Ok(());
         };
         let Some(state) = known else {
-            let entries = self.machine.locals.len().plus(self.machine.stack.len());
-            self.size = self.size.plus(entries).plus(1);
+            let entries = self.machine.locals.len() + self.machine.stack.len();
+            self.size += entries + 1;
             if self.size > MAX_SNIPPET_STATE {
                 let reason = "too many values are alive at too many labels";
                 return Err(SnippetError::NotHere { at, reason });

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use crate::arithmetic::Exact;
 use jvms::descriptor::{BaseType, FieldType};
 use jvms::modified_utf8::Utf8;
 use jvms::opcode;
@@ -170,7 +169,7 @@ impl<'t> Type<'t> {
     /// Returns the instruction that stores such a value to a local variable.
     pub(crate) fn store_opcode(&self) -> u8 {
         const DISTANCE: u8 = opcode::ISTORE - opcode::ILOAD;
-        self.load_opcode().plus(DISTANCE)
+        self.load_opcode() + DISTANCE
     }
 
     pub(crate) fn slots(&self) -> u32 {

@@ -1,6 +1,5 @@
 //! Collects instruction starts and jumps.
 
-use crate::arithmetic::Exact;
 use crate::class::{CodeMarks, FoundJump, JumpForm, last_start};
 use crate::cursor::{i16_at, i32_at};
 use crate::splice::layout::model::{Jump, JumpKind, Layout};
@@ -32,13 +31,13 @@ impl Layout {
 
 /// Returns the target of the branch at `at`.
 pub(super) fn jump_target(code: &[u8], at: usize, opcode: u8) -> Option<i64> {
-    let operand = at.plus(1);
+    let operand = at + 1;
     let distance = match opcode::form(opcode) {
         opcode::Form::Branch => i64::from(i16_at(code, operand)?),
         opcode::Form::BranchWide => i64::from(i32_at(code, operand)?),
         _ => return None,
     };
-    Some((at as i64).plus(distance))
+    Some(at as i64 + distance)
 }
 
 impl From<&FoundJump> for Jump {

@@ -1,6 +1,5 @@
 //! Assigns edits to the positions of their code.
 
-use crate::arithmetic::{Exact, Known};
 use crate::class::{CodeMarks, decode as instruction_length, switch_layout};
 use crate::cursor::i32_at;
 use crate::error::ReadError;
@@ -25,23 +24,23 @@ fn moves_as_a_whole(edits: &[Edit], order: &[u64], inserts: Inserts<'_>) -> bool
         .iter()
         .filter_map(|key| edits.get(edit_index(*key)))
         .all(|edit| {
-            bytes = bytes.plus(inserts.size(edit.action));
+            bytes += inserts.size(edit.action);
             edit.point.location == Location::Entry && !matches!(edit.action, Action::Insert(_))
         });
     at_entry && bytes & 3 == 0
 }
 
 fn is_wide_ret(code: &[u8], at: usize) -> bool {
-    code.get(at) == Some(&opcode::WIDE) && code.get(at.plus(1)) == Some(&opcode::RET)
+    code.get(at) == Some(&opcode::WIDE) && code.get(at + 1) == Some(&opcode::RET)
 }
 
 fn switch_goes_to(code: &[u8], at: usize, target: Bci) -> bool {
     let Some(layout) = switch_layout(code, at) else {
         return false;
     };
-    let distance = i64::from(target.0).minus(at as i64);
+    let distance = i64::from(target.0) - at as i64;
     let hits = |operand: usize| i32_at(code, operand).map(i64::from) == Some(distance);
-    let first = layout.entries.plus(layout.stride).minus(4);
+    let first = layout.entries + layout.stride - 4;
     hits(layout.default) || (first..layout.end).step_by(layout.stride).any(hits)
 }
 
@@ -106,11 +105,11 @@ impl Layout {
             }
             Location::FallThrough(source) if self.begins(source) => {
                 let at = usize::from(source);
-                let length = instruction_length(code, at).known();
-                let next = at.plus(length);
-                let opcode = code.get(at).copied().known();
+                let missing = SkipReason::NoSuchLocation { bci: source };
+                let next = at + instruction_length(code, at).ok_or_else(|| missing.clone())?;
+                let opcode = code.get(at).copied().unwrap_or_default();
                 if !opcode::falls_through(opcode) || next >= code.len() || is_wide_ret(code, at) {
-                    return Err(SkipReason::NoSuchLocation { bci: source });
+                    return Err(missing);
                 }
                 self.keys
                     .push(((next as u64) << 32) | (RANK_PRE << 24) | index);
@@ -140,7 +139,9 @@ impl Layout {
     ) -> Result<(), SkipReason> {
         let at = usize::from(source);
         let missing = SkipReason::NoSuchLocation { bci: source };
-        let opcode = code.get(at).copied().known();
+        let Some(opcode) = code.get(at).copied() else {
+            return Err(missing);
+        };
         let goes = if opcode::is_switch(opcode) {
             switch_goes_to(code, at, target)
         } else {
@@ -177,7 +178,7 @@ impl Layout {
         self.unwind_size = if self.unwind_keys.is_empty() {
             0
         } else {
-            unwind.plus(1)
+            unwind + 1
         };
         for (index, key) in self.keys.iter().enumerate() {
             let bci = (*key >> 32) as u32;
@@ -195,8 +196,8 @@ impl Layout {
                 RANK_PRE => (&mut gap.pre, &mut gap.pre_count),
                 _ => (&mut gap.at, &mut gap.at_count),
             };
-            *bytes = bytes.plus(size(*key));
-            *count = count.plus(1);
+            *bytes += size(*key);
+            *count += 1;
         }
         self.group_edges(size, inserted);
     }
@@ -221,9 +222,9 @@ impl Layout {
             let Some(trampoline) = self.trampolines.last_mut() else {
                 continue;
             };
-            trampoline.edits = trampoline.edits.plus(size(*key));
+            trampoline.edits += size(*key);
             trampoline.branching |= inserted(*key);
-            trampoline.count = trampoline.count.plus(1);
+            trampoline.count += 1;
         }
     }
 }

@@ -3,7 +3,6 @@
 //! Only branch offsets change: every jump reaches its target, and no instruction changes its size. The result equals
 //! that of [`Layout::group`], [`Layout::settle`] and the emitter; a test compares them.
 
-use crate::arithmetic::{Exact, Known};
 use crate::plan::{Action, Edit};
 use crate::runs::{count, make_room};
 use crate::splice::layout::edits::RANK_PRE;
@@ -26,9 +25,9 @@ impl Layout {
         if open || (!self.resized.is_empty() && hit & 3 != 0) {
             return false;
         }
-        let count = self.keys.len().plus(self.edge_keys.len()) as u32;
+        let count = (self.keys.len() + self.edge_keys.len()) as u32;
         let edges = self.edge_keys.chunk_by(|a, b| a >> 24 == b >> 24).count() as u32;
-        let added = count.saturating_mul(hit).saturating_add(edges.times(GOTO));
+        let added = count.saturating_mul(hit).saturating_add(edges * GOTO);
         self.total = self.length.saturating_add(added);
         self.total <= i16::MAX as u32
     }
@@ -43,11 +42,11 @@ impl Layout {
         probes: ProbeWriter,
         out: &mut Vec<u8>,
     ) {
-        let hit = probes.uniform_size().known();
-        let inserted = (self.keys.len() as u32).times(hit);
+        let hit = probes.uniform_size().unwrap_or_default();
+        let inserted = self.keys.len() as u32 * hit;
         let base = out.len();
-        out.resize(base.plus(code.len()).plus(inserted as usize), 0);
-        make_room(&mut self.positions, code.len().plus(1));
+        out.resize(base + code.len() + inserted as usize, 0);
+        make_room(&mut self.positions, code.len() + 1);
         self.gaps.clear();
         let mut room = out.get_mut(base..).unwrap_or_default();
         let (mut copied, mut counted, mut first, mut shift) = (0, 0, 0, 0);
@@ -69,26 +68,26 @@ impl Layout {
                     probes.hit(probe).each(|part| put(part, &mut room));
                 }
                 match key >> 24 & 3 {
-                    RANK_PRE => gap.pre_count = gap.pre_count.plus(1),
-                    _ => gap.at_count = gap.at_count.plus(1),
+                    RANK_PRE => gap.pre_count += 1,
+                    _ => gap.at_count += 1,
                 }
                 keys = rest;
             }
-            (gap.pre, gap.at) = (gap.pre_count.times(hit), gap.at_count.times(hit));
+            (gap.pre, gap.at) = (gap.pre_count * hit, gap.at_count * hit);
             if let Some(label) = self.positions.get_mut(bci) {
-                *label = gap.bci.plus(shift).plus(gap.pre) | GAP;
+                *label = (gap.bci + shift + gap.pre) | GAP;
             }
-            first = first.plus(gap.pre_count).plus(gap.at_count);
-            shift = first.times(hit);
-            (copied, counted) = (bci, bci.plus(1));
+            first += gap.pre_count + gap.at_count;
+            shift = first * hit;
+            (copied, counted) = (bci, bci + 1);
             self.gaps.push(gap);
         }
         put(code.get(copied..).unwrap_or_default(), &mut room);
-        let end = code.len().plus(1);
+        let end = code.len() + 1;
         count(&mut self.positions, counted..end, shift);
         self.positions.truncate(end);
         self.group_edges(|_| hit, |_| false);
-        let end = self.length.plus(shift);
+        let end = self.length + shift;
         self.unwind = place_trampolines(&mut self.trampolines, self.length, self.length, end);
         debug_assert_eq!(self.unwind, self.total);
     }

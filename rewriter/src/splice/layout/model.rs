@@ -1,6 +1,5 @@
 //! The layout of one method.
 
-use crate::arithmetic::{Exact, Known};
 use crate::class::begins;
 use crate::index::Bci;
 use crate::splice::order::edit_index;
@@ -75,7 +74,7 @@ impl Trampoline {
     pub(crate) fn size(&self, end: u32) -> u32 {
         let jump = if self.wide { 5 } else { 3 };
         let mark = if self.home == end { 0 } else { TRAMPOLINE_MARK };
-        self.edits.plus(jump).plus(mark)
+        self.edits + jump + mark
     }
 }
 
@@ -130,7 +129,7 @@ impl Positions for Layout {
             return Some(position);
         }
         let before = self.gap(bci).map_or(0, |gap| gap.pre);
-        Some((position & !GAP).minus(before))
+        Some((position & !GAP) - before)
     }
 
     #[inline]
@@ -140,7 +139,7 @@ impl Positions for Layout {
             return Some(position);
         }
         let at = self.gap(bci).map_or(0, |gap| gap.at);
-        Some((position & !GAP).plus(at))
+        Some((position & !GAP) + at)
     }
 
     #[inline]
@@ -150,8 +149,8 @@ impl Positions for Layout {
             return Some(position);
         }
         let gap = self.gap(bci);
-        let before = gap.map_or(0, |gap| gap.home.plus(gap.pre));
-        Some((position & !GAP).minus(before))
+        let before = gap.map_or(0, |gap| gap.home + gap.pre);
+        Some((position & !GAP) - before)
     }
 }
 
@@ -183,21 +182,16 @@ impl Layout {
     /// its code.
     pub(crate) fn each_edit(&self, size: impl Fn(usize) -> u32, mut visit: impl FnMut(usize, u32)) {
         let mut run = |keys: &[u64], first: u32, count: u32, mut at: u32| {
-            let range = first as usize..first.plus(count) as usize;
+            let range = first as usize..(first + count) as usize;
             for key in keys.get(range).unwrap_or_default() {
                 let index = edit_index(*key);
                 visit(index, at);
-                at = at.plus(size(index));
+                at += size(index);
             }
         };
         for gap in &self.gaps {
-            let start = self.label(gap.bci).known().minus(gap.pre);
-            run(
-                &self.keys,
-                gap.first,
-                gap.pre_count.plus(gap.at_count),
-                start,
-            );
+            let start = self.label(gap.bci).unwrap_or_default() - gap.pre;
+            run(&self.keys, gap.first, gap.pre_count + gap.at_count, start);
         }
         for trampoline in &self.trampolines {
             let mark = if trampoline.home == self.length {
@@ -205,7 +199,7 @@ impl Layout {
             } else {
                 TRAMPOLINE_MARK
             };
-            let start = trampoline.position.plus(mark);
+            let start = trampoline.position + mark;
             run(&self.edge_keys, trampoline.first, trampoline.count, start);
         }
         run(
@@ -221,7 +215,7 @@ impl Layout {
         let inverted = self.jumps.iter();
         let inverted = inverted.filter(|jump| jump.kind == JumpKind::Inverted);
         inverted.map(|jump| {
-            let behind = self.instruction(jump.bci).known().plus(INVERTED);
+            let behind = self.instruction(jump.bci).unwrap_or_default() + INVERTED;
             (jump.bci, behind)
         })
     }

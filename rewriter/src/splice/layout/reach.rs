@@ -1,6 +1,5 @@
 //! Jumps out of range: widening, trampolines in range, and inverted branches.
 
-use crate::arithmetic::{Exact, Known};
 use crate::class::decode as instruction_length;
 use crate::cursor::u16_at;
 use crate::index::Bci;
@@ -20,7 +19,7 @@ const MOST_RANGES: usize = 1_024;
 const MARGIN: u32 = 1_024;
 
 fn fits(from: u32, to: u32) -> bool {
-    i16::try_from(i64::from(to).minus(i64::from(from))).is_ok()
+    i16::try_from(i64::from(to) - i64::from(from)).is_ok()
 }
 
 impl Layout {
@@ -37,10 +36,13 @@ impl Layout {
             let Some(jump) = self.jumps.get(index).copied() else {
                 continue;
             };
-            let from = self.instruction(jump.bci).known();
+            let lost = || SkipReason::NoSuchLocation {
+                bci: Bci(jump.bci as u16),
+            };
+            let from = self.instruction(jump.bci).ok_or_else(lost)?;
             match jump.kind {
                 JumpKind::Plain => {
-                    let to = self.label(jump.target).known();
+                    let to = self.label(jump.target).ok_or_else(lost)?;
                     if (all || !fits(from, to))
                         && let Some(jump) = self.jumps.get_mut(index)
                     {
@@ -49,7 +51,7 @@ impl Layout {
                     }
                 }
                 JumpKind::Conditional => {
-                    let to = self.destination(jump.bci, jump.target).known();
+                    let to = self.destination(jump.bci, jump.target).ok_or_else(lost)?;
                     if !fits(from, to) {
                         let near = pass < MOST_PASSES
                             && self.rehome(code, handlers, jump.bci, jump.target);
@@ -79,8 +81,9 @@ impl Layout {
             let Some(trampoline) = self.trampolines.get(index).copied() else {
                 continue;
             };
-            let from = trampoline.position.plus(trampoline.edits);
-            let reaches = fits(from, self.label(trampoline.target).known());
+            let from = trampoline.position + trampoline.edits;
+            let to = self.label(trampoline.target);
+            let reaches = to.is_some_and(|to| fits(from, to));
             if !trampoline.wide
                 && (all || !reaches)
                 && let Some(trampoline) = self.trampolines.get_mut(index)
@@ -97,7 +100,7 @@ impl Layout {
     fn invert(&mut self, index: usize) -> Result<(), SkipReason> {
         let end = self.length;
         match self.jumps.get_mut(index) {
-            Some(jump) if jump.bci.plus(jump.length) < end => {
+            Some(jump) if jump.bci + jump.length < end => {
                 jump.kind = JumpKind::Inverted;
                 Ok(())
             }
@@ -110,8 +113,8 @@ impl Layout {
     /// Moves the trampoline of a conditional branch into its range, or creates one. Returns false if there is no room.
     fn rehome(&mut self, code: &[u8], handlers: &[u8], source: u32, target: u32) -> bool {
         let end = self.length;
-        self.rehomed = self.rehomed.plus(1);
-        if self.rehomed > MOST_REHOMED || handlers.len() > MOST_RANGES.times(8) {
+        self.rehomed += 1;
+        if self.rehomed > MOST_REHOMED || handlers.len() > MOST_RANGES * 8 {
             return false;
         }
         let Some(home) = self.home_near(code, handlers, source) else {
@@ -141,12 +144,12 @@ impl Layout {
         if old.0 != end
             && let Some(gap) = self.gap_mut(old.0)
         {
-            gap.home = gap.home.minus(old.1);
+            gap.home -= old.1;
         }
         if home != end
             && let Some(gap) = self.gap_mut(home)
         {
-            gap.home = gap.home.plus(size);
+            gap.home += size;
         }
         true
     }
@@ -174,11 +177,11 @@ impl Layout {
     /// trampoline is excluded.
     fn home_near(&self, code: &[u8], handlers: &[u8], source: u32) -> Option<u32> {
         let from = self.instruction(source)?;
-        let limit = (i16::MAX as u32).minus(MARGIN);
+        let limit = i16::MAX as u32 - MARGIN;
         let mut best = None;
         let mut at = 0;
         while let Some(opcode) = code.get(at).copied() {
-            let next = at.plus(instruction_length(code, at)?);
+            let next = at + instruction_length(code, at)?;
             let home = next as u32;
             let distance = self.end(home).map_or(u32::MAX, |to| to.abs_diff(from));
             let open = opcode::falls_through(opcode);
@@ -199,7 +202,7 @@ impl Layout {
 
 fn inside_a_range(handlers: &[u8], bci: u32) -> bool {
     handlers.chunks_exact(8).any(|entry| {
-        let item = |at| u32::from(u16_at(entry, at).known());
+        let item = |at| u32::from(u16_at(entry, at).unwrap_or_default());
         item(0) < bci && bci < item(2)
     })
 }

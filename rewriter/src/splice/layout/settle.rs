@@ -1,6 +1,6 @@
 //! Computes positions after insertion, until every jump is in range.
 
-use crate::arithmetic::{Exact, distance, moved};
+use crate::arithmetic::{distance, moved};
 use crate::limits::MAX_CODE_LENGTH;
 use crate::plan::SkipReason;
 use crate::splice::layout::model::{GAP, INVERTED, Jump, JumpKind, Layout, Trampoline};
@@ -18,7 +18,7 @@ pub(super) fn place_trampolines(
         .filter(|trampoline| trampoline.home == home)
     {
         trampoline.position = at;
-        at = at.plus(trampoline.size(end));
+        at += trampoline.size(end);
     }
     at
 }
@@ -55,14 +55,14 @@ impl Layout {
             if !self.reach(code, handlers, pass)? {
                 return Ok(());
             }
-            pass = pass.plus(1);
+            pass += 1;
         }
     }
 
     /// Computes positions from the current sizes.
     fn fill(&mut self) {
         self.positions.clear();
-        self.positions.reserve((self.length as usize).plus(1));
+        self.positions.reserve(self.length as usize + 1);
         let mut shift = 0_i32;
         let mut gaps = self.gaps.iter().copied().peekable();
         let mut resized = self
@@ -88,8 +88,8 @@ impl Layout {
                 if gap.home > 0 {
                     place_trampolines(&mut self.trampolines, gap.bci, self.length, label);
                 }
-                label = label.plus(gap.home).plus(gap.pre);
-                start = label.plus(gap.at);
+                label += gap.home + gap.pre;
+                start = label + gap.at;
                 mark = GAP;
             }
             self.positions.push(label | mark);
@@ -98,9 +98,9 @@ impl Layout {
                 && let Some(jump) = resized.next()
             {
                 // Debug tables of some compilers refer into an instruction.
-                let inside = bci.plus(1)..bci.plus(jump.length);
+                let inside = bci + 1..bci + jump.length;
                 self.positions.extend(inside.map(|old| moved(old, shift)));
-                shift = shift.plus(growth(jump, start));
+                shift += growth(jump, start);
             }
         }
         let from = self.positions.len() as u32;
@@ -108,6 +108,6 @@ impl Layout {
             .extend((from..=self.length).map(|old| moved(old, shift)));
         let end = moved(self.length, shift);
         self.unwind = place_trampolines(&mut self.trampolines, self.length, self.length, end);
-        self.total = self.unwind.plus(self.unwind_size);
+        self.total = self.unwind + self.unwind_size;
     }
 }
