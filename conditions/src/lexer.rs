@@ -40,7 +40,7 @@ const UNITS: [(&str, u64); 8] = [
     ("h", 3_600_000_000_000),
 ];
 
-const A_NUMBER: &str = "a number, with ns, us, ms, s, m or h behind it for a duration";
+const A_NUMBER: &str = "a number, followed by ns, us, ms, s, m or h for a duration";
 
 /// Splits a text into tokens; the last one is [`Token::End`].
 pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Mistake> {
@@ -49,7 +49,7 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Mistake> {
         let expected = format!("at most {MAX_LENGTH} bytes");
         let found = format!("{} bytes", text.len());
         return Err(Mistake::new("", (0, 0), expected, found)
-            .with_help(format!("leave out what follows byte {}", span.0)));
+            .with_help(format!("drop the text after byte {}", span.0)));
     }
     let mut lexer = Lexer { text, at: 0 };
     let mut tokens = Vec::new();
@@ -226,7 +226,7 @@ impl<'t> Lexer<'t> {
         unit.map(Token::Char).ok_or_else(|| {
             let found = self.text.get(from..self.at).unwrap_or_default();
             self.mistake(from, "one character between single quotes", &quoted(found))
-                .with_help("a text stands between double quotes: \"text\"")
+                .with_help("put texts in double quotes: \"text\"")
         })
     }
 

@@ -8,7 +8,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `lexer`, `parse` | text to values of `condition`; errors are a [`Mistake`] with its span |
-//! | `kinds` | types of values, and the comparisons that they allow |
+//! | `value_type` | types of values, and the comparisons that they allow |
 //! | `condition` | conditions as values, and their text form |
 //! | `program` | a condition as a [`Program`] of branches that only go forward |
 //! | `evaluate` | evaluation of a program for one call |
@@ -28,13 +28,13 @@
 
 mod condition;
 mod evaluate;
-mod kinds;
 mod lexer;
 pub mod limits;
 mod mistake;
 mod parse;
 mod program;
 mod text;
+mod value_type;
 
 pub use condition::{
     About, Comparison, Condition, Function, Literal, NamedField, Operand, Path, Root, Show, Step,

@@ -8,7 +8,7 @@ use thiserror::Error;
 ///
 /// It displays as three lines: expectation and fault, the text, and carets below the span.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("expected {expected}, found {found}\n{}", self.place())]
+#[error("expected {expected}, found {found}\n{}", self.excerpt())]
 pub struct Mistake {
     text: String,
     /// Byte range in the text: start and end.
@@ -67,8 +67,8 @@ impl Mistake {
 
     /// Returns the text in one line, and a line with carets below the span.
     #[must_use]
-    pub fn place(&self) -> Place<'_> {
-        Place(self)
+    pub fn excerpt(&self) -> Excerpt<'_> {
+        Excerpt(self)
     }
 
     fn characters(&self, from: usize, to: usize) -> usize {
@@ -88,9 +88,9 @@ pub(crate) fn quoted(part: &str) -> String {
 
 /// The text of a [`Mistake`] with carets below the span.
 #[derive(Debug)]
-pub struct Place<'m>(&'m Mistake);
+pub struct Excerpt<'m>(&'m Mistake);
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for Excerpt<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Mistake { text, span, .. } = self.0;
         let blank = |char: char| if char.is_control() { ' ' } else { char };

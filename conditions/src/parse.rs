@@ -6,10 +6,10 @@ use crate::condition::{
     About, Comparison, Condition, Function, Literal, Operand, Path, Root, Show, Step, Test, Value,
     Watch,
 };
-use crate::kinds::{Kind, named};
 use crate::lexer::{self, Span, Token};
 use crate::limits::{MAX_DEPTH, MAX_SLOTS, MAX_STACK, MAX_STEPS, MAX_TESTS};
 use crate::mistake::{Mistake, quoted};
+use crate::value_type::{ValueType, named};
 
 const VALUES: &str = "the name of a parameter, `duration`, `threw`, `thrown`, `arg[0]`, `args.length`, `returned`, `this`, `thread` or `depth`";
 const SHOWN: &str = "the name of a parameter, `arg`, `arg[0]`, `returned`, `this`, `thrown`, `thread`, `depth` or `stack(10)`";
@@ -18,7 +18,7 @@ const VALUES_HERE: &str =
 const SHOWN_HERE: &str = "the name of a local variable, `locals`, `this`, `arg[0]` or `stack(10)`";
 const VALUES_OF_WRITE: &str = "`old`, `new`, `object`, `this`, `arg[0]`, `args.length` or `thread`";
 const SHOWN_OF_WRITE: &str = "`old`, `new`, `object`, `this`, `arg[0]` or `stack(10)`";
-const IN_QUOTES: &str = "names of classes and other texts stand in double quotes";
+const IN_QUOTES: &str = "put names of classes and other texts in double quotes";
 /// Reserved names that are not parameters.
 const OF_EVERY_CALL: [&str; 4] = ["this", "thread", "arg", "args"];
 /// Values that exist only for calls.
@@ -289,7 +289,7 @@ impl<'t> Parser<'t> {
             let found = "a condition".to_owned();
             return Err(
                 Mistake::new(self.text, span, "a value to be compared", found).with_help(
-                    "put what is negated in parentheses, `!(a == b)`; a value that is compared has none",
+                    "put the negated comparison in parentheses, `!(a == b)`; a compared value has no `!`",
                 ),
             );
         }
@@ -314,17 +314,22 @@ impl<'t> Parser<'t> {
             Some(_) => Err(Mistake::new(
                 self.text,
                 left_span,
-                "parentheses around what is negated",
+                "parentheses around the negated comparison",
                 named(&left),
             )
             .with_help("write `!(a == b)`")),
-            None => self.holds(left),
+            None => self.truth_test(left),
         }
     }
 
-    fn holds(&self, operand: Operand) -> Result<Test, Mistake> {
+    fn truth_test(&self, operand: Operand) -> Result<Test, Mistake> {
         match operand {
-            Operand::Value(value) if matches!(Kind::of_value(&value), Kind::Any | Kind::Truth) => {
+            Operand::Value(value)
+                if matches!(
+                    ValueType::of_value(&value),
+                    ValueType::Any | ValueType::Truth
+                ) =>
+            {
                 Ok(Test::Holds(value))
             }
             other => {
@@ -345,10 +350,10 @@ impl<'t> Parser<'t> {
         left_span: Span,
         comparison: Comparison,
     ) -> Result<Test, Mistake> {
-        let kind = Kind::of(&left);
+        let kind = ValueType::of(&left);
         let symbol = comparison.symbol();
         let Some(partner) = kind.partner(comparison) else {
-            let expected = format!("a number or a duration in front of `{symbol}`");
+            let expected = format!("a number or a duration before `{symbol}`");
             return Err(Mistake::new(self.text, left_span, expected, named(&left)));
         };
         self.at += 1;
@@ -363,15 +368,15 @@ impl<'t> Parser<'t> {
             let mistake = Mistake::new(self.text, span, partner, found);
             return Err(mistake.with_help(IN_QUOTES));
         }
-        if kind.goes_with(Kind::of(&right), comparison) {
+        if kind.is_comparable_with(ValueType::of(&right), comparison) {
             return Ok(Test::Compare(left, comparison, right));
         }
         let mistake = Mistake::new(self.text, span, partner, named(&right));
-        Err(match (kind, Kind::of(&right)) {
-            (Kind::Text, Kind::Null) => {
-                mistake.with_help("`!threw` holds where nothing was thrown")
+        Err(match (kind, ValueType::of(&right)) {
+            (ValueType::Text, ValueType::Null) => {
+                mistake.with_help("use `!threw` for calls without an exception")
             }
-            (Kind::Any, Kind::Duration) => {
+            (ValueType::Any, ValueType::Duration) => {
                 mistake.with_help("only `duration` is compared with a duration")
             }
             _ => mistake,
@@ -389,18 +394,18 @@ impl<'t> Parser<'t> {
         let Some(function) = function else {
             return Err(self
                 .unexpected(FUNCTIONS)
-                .with_help("no method of the program is called; fields are read by their names"));
+                .with_help("conditions call no methods; read fields by their names"));
         };
         self.at += 1;
-        if !matches!(Kind::of_value(&of), Kind::Any | Kind::Text) {
-            let expected = format!("a text in front of `.{}`", function.name());
+        if !matches!(ValueType::of_value(&of), ValueType::Any | ValueType::Text) {
+            let expected = format!("a text before `.{}`", function.name());
             let found = named(&Operand::Value(of));
             return Err(Mistake::new(self.text, span, expected, found));
         }
         self.expect("(")?;
         let from = self.span().0;
         let what = self.operand()?;
-        if !matches!(Kind::of(&what), Kind::Any | Kind::Text) {
+        if !matches!(ValueType::of(&what), ValueType::Any | ValueType::Text) {
             let span = self.span_from(from);
             let expected = "a text such as \"x\"";
             return Err(Mistake::new(self.text, span, expected, named(&what)));
@@ -442,7 +447,7 @@ impl<'t> Parser<'t> {
             }
             Token::Float(number) if is_negative => Some(Literal::Float(-number)),
             Token::Float(number) => Some(Literal::Float(*number)),
-            _ => return Err(self.unexpected("a number behind `-`")),
+            _ => return Err(self.unexpected("a number after `-`")),
         };
         self.at += 1;
         number.ok_or_else(|| {

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_describe_whole_texts() {
+    fn patterns_match_whole_texts() {
         for (text, pattern, expected) in [
             ("", "", true),
             ("", "*", true),
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_of_a_cut_text_is_not_answered() {
+    fn unknown_part_of_a_truncated_text_leaves_the_answer_open() {
         let cut = Text::new("abc", 9);
         let is = |other| cut.is(Text::whole(other));
         assert_eq!(

@@ -1,5 +1,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    classhook_fuzz::asked::conditions(bytes);
+    classhook_fuzz::fuzz_target::conditions(bytes);
 });

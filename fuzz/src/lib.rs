@@ -1,11 +1,11 @@
 //! The functions of the fuzz targets. They belong to the tests of the rewriter and of conditions, which run them as a
 //! smoke test on every build.
 
-#[path = "../../conditions/tests/suite/asked.rs"]
-pub mod asked;
+#[path = "../../conditions/tests/suite/fuzz_target.rs"]
+pub mod fuzz_target;
 #[expect(dead_code, reason = "shared with the suite")]
-#[path = "../../conditions/tests/suite/imagined.rs"]
-mod imagined;
+#[path = "../../conditions/tests/suite/simulated_call.rs"]
+mod simulated_call;
 #[path = "../../conditions/tests/suite/naive.rs"]
 mod naive;
 

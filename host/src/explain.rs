@@ -2,7 +2,7 @@
 
 use plan_rules::{ProbeKind, Row, Tag};
 use probes::ProbeTable;
-use rewriter::print::{Remark, What};
+use rewriter::print::{Remark, RemarkContent};
 use rewriter::{ClassEdit, HelperClass, InsertionPoint, Location, MethodIndex};
 
 use crate::class::TransformedClass;
@@ -59,14 +59,14 @@ impl Explained {
     /// The printable form.
     #[must_use]
     pub fn remark(&self) -> Remark<'_> {
-        let (by, site, what) = match self {
-            Self::Edit { plugin, site, text } => (plugin, site, What::Insert(text)),
-            Self::Note { plugin, site, text } => (plugin, site, What::Note(text)),
+        let (by, site, content) = match self {
+            Self::Edit { plugin, site, text } => (plugin, site, RemarkContent::Insert(text)),
+            Self::Note { plugin, site, text } => (plugin, site, RemarkContent::Note(text)),
         };
         Remark {
             point: *site,
             by,
-            what,
+            content,
         }
     }
 }

@@ -4,7 +4,7 @@
 use jvms::modified_utf8::Utf8;
 use plan_rules::PlanRequest;
 use probes::{HitCode, ProbeTable, Registration};
-use rewriter::{ClassEdit, EditPlan, MethodIndex, Part, ProbeStorage};
+use rewriter::{ClassEdit, EditPlan, MethodIndex, PluginPlan, ProbeStorage};
 use smallvec::SmallVec;
 
 use crate::class::TransformedClass;
@@ -107,7 +107,7 @@ pub(crate) fn merge(
     let mut bases = bases.into_iter();
     let parts: OfEach<_> = requests
         .iter()
-        .map(|PluginRequest { plugin, request }| Part {
+        .map(|PluginRequest { plugin, request }| PluginPlan {
             by: &plugin.name,
             plan: &request.plan,
             hits: match request.hits {

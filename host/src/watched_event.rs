@@ -316,7 +316,7 @@ impl<'c, 'a> EventContext<'c, 'a> {
             return Ok(None);
         };
         let found = self.code.instructions().flatten().find(|it| it.bci == bci);
-        let found = found.ok_or("no instruction begins there")?;
+        let found = found.ok_or("no instruction begins at this bci")?;
         let member = found
             .pool_index()
             .and_then(|at| self.class.pool().member_ref(at));

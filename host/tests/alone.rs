@@ -169,7 +169,7 @@ fn edits_of_others_apply_to_unchanged_methods_of_a_replacement() {
         let told: Vec<_> = told
             .map(|it| (it.method.as_str(), it.text.as_str()))
             .collect();
-        let text = "plugin `one` replaced its code: the code handed over differs at bci 0";
+        let text = "plugin `one` replaced its code: the code from the JVM differs at bci 0";
         assert_eq!(told, [("both()I", text)]);
     }
     let (outcome, own, _) = transform(vec![asking("one", "replace-and-hits")], &table());

@@ -7,7 +7,7 @@ mod shapes;
 
 use compiler::compiler;
 use host::{ClassRequest, Config, Explained, Loader, Outcome, Pipeline};
-use rewriter::print::What;
+use rewriter::print::RemarkContent;
 use shapes::{SHAPES, request, table};
 
 #[test]
@@ -21,7 +21,7 @@ fn explanation_has_the_same_bytes_and_every_edit() {
     assert_eq!(explanation.asked, ["coverage"]);
     assert_eq!(explanation.skipped, []);
     let remarks = explanation.remarks.iter().map(Explained::remark);
-    let edits = remarks.filter(|remark| matches!(remark.what, What::Insert(_)));
+    let edits = remarks.filter(|remark| matches!(remark.content, RemarkContent::Insert(_)));
     let stores = |bytes: &[u8]| {
         let class = rewriter::ClassFile::read(bytes).unwrap();
         let mut text = String::new();

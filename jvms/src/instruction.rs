@@ -96,7 +96,7 @@ mod tests {
     use crate::opcode::{GOTO, IINC, ILOAD, LOOKUPSWITCH, NOP, RETURN, TABLESWITCH, WIDE};
 
     #[test]
-    fn instructions_that_do_not_fit_have_no_length() {
+    fn truncated_instructions_have_no_length() {
         assert_eq!(length_at(&[GOTO, 0, 3], 0), Some(3));
         assert_eq!(length_at(&[GOTO, 0], 0), None);
         assert_eq!(length_at(&[WIDE, ILOAD, 1, 0], 0), Some(4));
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_begins_behind_its_padding() {
+    fn switch_starts_after_its_padding() {
         let mut table = vec![NOP, TABLESWITCH, 0, 0];
         for item in [11, 5, 6, 22, 33] {
             table.extend(i32::to_be_bytes(item));

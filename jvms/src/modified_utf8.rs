@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_encoded_is_decoded() {
+    fn encoded_text_round_trips() {
         let all = "a\0é€😀\u{FFFF}\u{10FFFF}";
         let bytes = encode(all);
         assert_eq!(encode("😀"), [0xED, 0xA0, 0xBD, 0xED, 0xB8, 0x80]);
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_bytes_are_found_where_they_are() {
+    fn malformed_bytes_are_found_at_their_offset() {
         for (bytes, offset) in [
             (&[b'a', 0x00][..], 1),
             (&[0xF0, 0x9F, 0x98, 0x80], 0),

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn where_an_internal_name_ends_is_known() {
+    fn end_of_an_internal_name_is_found() {
         let cases: [(&[u8], Option<usize>); 7] = [
             (b"a/B", None),
             (b"", Some(0)),

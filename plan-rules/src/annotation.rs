@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_annotation_that_doubles_by_nesting_ends() {
+    fn annotation_that_doubles_by_nesting_is_refused() {
         let mut nested = AnnotationBuilder::new("La/A;".to_owned()).expect("short");
         let text = ElementValue::String("x".repeat(1 << 18));
         assert_eq!(nested.put("text".to_owned(), text), Ok(()));

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_go_together_is_refused_whole() {
+    fn mismatched_rows_are_refused_as_a_whole() {
         let mut tables = ComputedTables::default();
         let mut add = |name: &str, kind, cells| tables.add(name.into(), columns(kind), rows(cells));
         add("t", "line", &["1"]).unwrap();

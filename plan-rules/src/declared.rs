@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn an_element_has_the_default_of_the_source() {
+    fn element_has_the_default_of_the_source() {
         let part = include_bytes!("../../rewriter/tests/fixtures/release25/Declared$Part.class");
         let class = ClassFile::read(part).expect("a class");
         let found = annotation_default(&class, 0).expect("small");
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_names_a_long_text_many_times_is_too_large() {
+    fn answer_with_a_long_text_many_times_is_too_large() {
         let text = "x".repeat(60_000);
         let text = Utf8::new(text.as_bytes());
         let all = || std::iter::repeat_n(text, 1_000);

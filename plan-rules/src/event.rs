@@ -249,7 +249,7 @@ impl EventValues {
             }
             _ => None,
         };
-        let place = Place {
+        let place = EventLocation {
             method,
             point,
             operands,
@@ -275,13 +275,13 @@ impl EventValues {
 }
 
 /// The location at which the values of an event are read.
-struct Place<'m, 'a> {
+struct EventLocation<'m, 'a> {
     method: Method<'m, 'a>,
     point: InsertionPoint,
     operands: Option<Operands>,
 }
 
-impl Place<'_, '_> {
+impl EventLocation<'_, '_> {
     /// Pushes a value onto the operand stack and returns its primitive type; `None` for a reference.
     fn load(&self, value: &EventValue, code: &mut Snippet) -> Result<Option<BaseType>, String> {
         let variable = self.variable(value)?;
@@ -330,9 +330,9 @@ impl Place<'_, '_> {
             Location::Entry => Bci(0),
             Location::Before(bci) | Location::At(bci) => bci,
             Location::Jump { target, .. } => target,
-            Location::FallThrough(bci) => behind(code.bytes(), bci),
+            Location::FallThrough(bci) => next_bci(code.bytes(), bci),
             _ => {
-                let cause = "expected a place within the method: no local variable is in scope where an exception leaves it";
+                let cause = "expected a location within the method: no local variable is in scope when an exception leaves it";
                 return Err(cause.to_owned());
             }
         };
@@ -351,7 +351,7 @@ impl Place<'_, '_> {
         }
         Err(match scope.as_slice() {
             [] => format!(
-                "the class file names no local variable here, so not `{name}`. It names those of code that is compiled with `-g`, each from behind its first store on"
+                "the class file has no names of local variables here, so `{name}` is unknown. Compile with `-g`; a variable has its name after its first store"
             ),
             names => format!(
                 "no local variable `{name}` is in scope here; those that are: {}",
@@ -372,19 +372,19 @@ impl Place<'_, '_> {
 
     fn operand(&self, index: u8) -> Result<Option<BaseType>, String> {
         let operands = self.operands.as_ref().ok_or(
-            "expected an instruction, whose operands can be recorded; its site comes of `method-view.at`",
+            "expected an instruction, whose operands can be recorded; get its site from `method-view.at`",
         )?;
-        let found = operands.taken.get(usize::from(index)).copied();
+        let found = operands.inputs.get(usize::from(index)).copied();
         found.ok_or_else(|| {
-            let count = operands.taken.len();
+            let count = operands.inputs.len();
             format!("the instruction takes {count} operands, so there is no operand {index}")
         })
     }
 
     fn stack(&self) -> Result<Option<BaseType>, String> {
         if let Some(operands) = &self.operands {
-            let given = operands.given;
-            return given.ok_or_else(|| "the instruction gives nothing".to_owned());
+            let result = operands.result;
+            return result.ok_or_else(|| "the instruction has no result".to_owned());
         }
         match self.point.location {
             Location::Unwind => Ok(None),
@@ -420,7 +420,7 @@ const BESIDE_OPERANDS: &str = "a local variable is recorded in front of an instr
                                ask for two events";
 
 /// Returns the bci after an instruction that completes there.
-fn behind(code: &[u8], at: Bci) -> Bci {
+fn next_bci(code: &[u8], at: Bci) -> Bci {
     let byte = |bci: u16| code.get(usize::from(bci)).copied().unwrap_or(0);
     let opcode = byte(at.0);
     let length = match (opcode, byte(at.0.saturating_add(1))) {

@@ -168,7 +168,7 @@ mod tests {
     const SHAPES: &[u8] = include_bytes!("../../host/tests/fixtures/Shapes.class");
 
     #[test]
-    fn short_lists_say_together_what_a_long_one_says() {
+    fn partial_lists_equal_the_whole_one() {
         let class = ClassFile::read(SHAPES).expect("a class");
         let whole = code(&class, 0).expect("decoded");
         assert_eq!(whole[0], END);
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn raw_code_comes_in_parts_too() {
+    fn raw_code_comes_in_parts() {
         let class = ClassFile::read(SHAPES).expect("a class");
         let whole = raw_code(&class, 0);
         let number = |list: &[u8]| u32::from_be_bytes([list[0], list[1], list[2], list[3]]);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_of_no_kind_is_none() {
+    fn location_of_an_unknown_kind_is_refused() {
         let jump = Location::Jump {
             source: Bci(1),
             target: Bci(2),

@@ -94,7 +94,7 @@ impl InsertionPoints {
         );
         Err(RefusedRequest::limit(
             message,
-            Some("ask for each site once"),
+            Some("request each site once"),
         ))
     }
 }

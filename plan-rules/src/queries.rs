@@ -16,7 +16,7 @@ use crate::transformation::Transformation;
 
 /// A field or method in the operand of an instruction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MemberFound {
+pub struct MemberReference {
     /// Internal name of the class, or descriptor of the array type.
     pub owner: String,
     /// Its name.
@@ -27,7 +27,7 @@ pub struct MemberFound {
 
 /// An instruction that matches a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct InstructionMatch {
     /// Its method.
     pub method: MethodIndex,
     /// Its bci.
@@ -37,20 +37,20 @@ pub struct Found {
     /// Its opcode.
     pub opcode: u8,
     /// The name in its operand: a member; only the owner for an allocation; only the name for a string.
-    pub target: MemberFound,
+    pub target: MemberReference,
 }
 
 /// An `invokedynamic` (JVMS 4.7.23); its target is the bootstrap method.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DynamicFound {
+pub struct DynamicMatch {
     /// The instruction.
-    pub at: Found,
+    pub at: InstructionMatch,
     /// The name passed to the bootstrap method.
     pub name: String,
     /// The descriptor of the call.
     pub descriptor: String,
     /// The first method among the bootstrap method's static arguments.
-    pub implementation: Option<MemberFound>,
+    pub implementation: Option<MemberReference>,
 }
 
 type Answer<T> = Result<T, RefusedRequest>;
@@ -67,7 +67,7 @@ pub fn find(
     kind: &str,
     method: Option<u16>,
     pattern: &str,
-) -> Answer<Vec<Found>> {
+) -> Answer<Vec<InstructionMatch>> {
     match kind {
         "call" => members(
             of,
@@ -95,7 +95,7 @@ fn members(
     method: Option<u16>,
     pattern: &str,
     opcodes: std::ops::RangeInclusive<u8>,
-) -> Answer<Vec<Found>> {
+) -> Answer<Vec<InstructionMatch>> {
     let pattern = parse(of, pattern)?;
     // Many instructions name the same member.
     let mut known = HashMap::new();
@@ -119,21 +119,26 @@ fn unnamed(
     method: Option<u16>,
     pattern: &str,
     opcodes: &[u8],
-) -> Answer<Vec<Found>> {
+) -> Answer<Vec<InstructionMatch>> {
     if pattern != "**" {
         let pattern: String = pattern.chars().take(80).collect();
-        let cause = format!("expected the pattern `**` for what names nothing, found `{pattern}`");
+        let cause =
+            format!("expected the pattern `**` for instructions without a name, found `{pattern}`");
         return Err(of.refuse_unsuitable(&cause));
     }
     let found = search(of, method, |_, instruction| {
         let is_one = opcodes.contains(&instruction.opcode);
-        is_one.then(|| (MemberFound::default(), ()))
+        is_one.then(|| (MemberReference::default(), ()))
     })?;
     Ok(places(found))
 }
 
 /// Finds the first instructions of handlers, once for each caught type.
-fn catches(of: &mut Transformation, method: Option<u16>, pattern: &str) -> Answer<Vec<Found>> {
+fn catches(
+    of: &mut Transformation,
+    method: Option<u16>,
+    pattern: &str,
+) -> Answer<Vec<InstructionMatch>> {
     let pattern = Glob::of_class(pattern);
     // Only the matches in the searched method become texts.
     let mut handlers: Vec<(Bci, PoolIndex)> = Vec::new();
@@ -162,9 +167,9 @@ fn catches(of: &mut Transformation, method: Option<u16>, pattern: &str) -> Answe
         for (_, index) in here {
             let owner = caught(*index);
             room.take(owner.len())?;
-            let target = MemberFound {
+            let target = MemberReference {
                 owner,
-                ..MemberFound::default()
+                ..MemberReference::default()
             };
             out.push((target, ()));
         }
@@ -173,7 +178,11 @@ fn catches(of: &mut Transformation, method: Option<u16>, pattern: &str) -> Answe
     Ok(places(found))
 }
 
-fn allocations(of: &mut Transformation, method: Option<u16>, pattern: &str) -> Answer<Vec<Found>> {
+fn allocations(
+    of: &mut Transformation,
+    method: Option<u16>,
+    pattern: &str,
+) -> Answer<Vec<InstructionMatch>> {
     let pattern = Glob::of_class(pattern);
     let found = search(of, method, |class, instruction| {
         let named = || class.pool().class_name(instruction.pool_index()?);
@@ -196,9 +205,9 @@ fn allocations(of: &mut Transformation, method: Option<u16>, pattern: &str) -> A
         };
         pattern.matches(&made).then(|| {
             let owner = made;
-            let target = MemberFound {
+            let target = MemberReference {
                 owner,
-                ..MemberFound::default()
+                ..MemberReference::default()
             };
             (target, ())
         })
@@ -206,7 +215,11 @@ fn allocations(of: &mut Transformation, method: Option<u16>, pattern: &str) -> A
     Ok(places(found))
 }
 
-fn strings(of: &mut Transformation, method: Option<u16>, pattern: &str) -> Answer<Vec<Found>> {
+fn strings(
+    of: &mut Transformation,
+    method: Option<u16>,
+    pattern: &str,
+) -> Answer<Vec<InstructionMatch>> {
     let pattern = Glob::of_text(pattern);
     let found = search(of, method, |class, instruction| {
         if !matches!(instruction.opcode, opcode::LDC | opcode::LDC_W) {
@@ -215,9 +228,9 @@ fn strings(of: &mut Transformation, method: Option<u16>, pattern: &str) -> Answe
         let found = class.pool().string(instruction.pool_index()?)?;
         pattern.matches(found.as_bytes()).then(|| {
             let name = text(found);
-            let target = MemberFound {
+            let target = MemberReference {
                 name,
-                ..MemberFound::default()
+                ..MemberReference::default()
             };
             (target, ())
         })
@@ -234,7 +247,11 @@ const CONCATENATION: (&str, &str) = (
 const ARGUMENT: char = '\u{1}';
 const CONSTANT: char = '\u{2}';
 
-fn recipes(of: &mut Transformation, method: Option<u16>, pattern: &str) -> Answer<Vec<Found>> {
+fn recipes(
+    of: &mut Transformation,
+    method: Option<u16>,
+    pattern: &str,
+) -> Answer<Vec<InstructionMatch>> {
     let pattern = Glob::of_text(pattern);
     let mut entries: Option<Vec<Bootstrap>> = None;
     // The matching parts for each bootstrap method.
@@ -263,9 +280,9 @@ fn recipes(of: &mut Transformation, method: Option<u16>, pattern: &str) -> Answe
         }
         let parts = known.get(&call.bootstrap).into_iter().flatten();
         out.extend(parts.cloned().map(|name| {
-            let target = MemberFound {
+            let target = MemberReference {
                 name,
-                ..MemberFound::default()
+                ..MemberReference::default()
             };
             (target, ())
         }));
@@ -320,7 +337,7 @@ pub fn dynamic_calls(
     of: &mut Transformation,
     method: Option<u16>,
     pattern: &str,
-) -> Answer<Vec<DynamicFound>> {
+) -> Answer<Vec<DynamicMatch>> {
     let pattern = parse(of, pattern)?;
     let mut entries = None;
     let found = search(of, method, |class, instruction| {
@@ -334,7 +351,7 @@ pub fn dynamic_calls(
         let bootstrap = pool.method_handle(handle)?.member;
         let implementation = || pool.method_handle(first?).map(|found| member(found.member));
         names(&pattern, &bootstrap).then(|| {
-            let own = MemberFound {
+            let own = MemberReference {
                 owner: String::new(),
                 name: text(call.name),
                 descriptor: text(call.descriptor),
@@ -344,7 +361,7 @@ pub fn dynamic_calls(
     })?;
     let found = found
         .into_iter()
-        .map(|(at, (own, implementation))| DynamicFound {
+        .map(|(at, (own, implementation))| DynamicMatch {
             at,
             name: own.name,
             descriptor: own.descriptor,
@@ -397,8 +414,8 @@ fn names(pattern: &Pattern, member: &MemberRef<'_>) -> bool {
     pattern.matches_class(&owner) && pattern.matches_method(&name, &descriptor)
 }
 
-fn member(member: MemberRef<'_>) -> MemberFound {
-    MemberFound {
+fn member(member: MemberRef<'_>) -> MemberReference {
+    MemberReference {
         owner: text(member.owner),
         name: text(member.name),
         descriptor: text(member.descriptor),
@@ -420,13 +437,13 @@ impl Texts for () {
     }
 }
 
-impl Texts for MemberFound {
+impl Texts for MemberReference {
     fn bytes(&self) -> usize {
         self.owner.len() + self.name.len() + self.descriptor.len()
     }
 }
 
-impl Texts for (MemberFound, Option<MemberFound>) {
+impl Texts for (MemberReference, Option<MemberReference>) {
     fn bytes(&self) -> usize {
         self.0.bytes() + self.1.as_ref().map_or(0, Texts::bytes)
     }
@@ -442,8 +459,8 @@ enum Ended {
 fn search<T: Texts>(
     of: &mut Transformation,
     only: Option<u16>,
-    mut wanted: impl for<'c> FnMut(&'c ClassFile<'c>, &Instruction<'_>) -> Option<(MemberFound, T)>,
-) -> Answer<Vec<(Found, T)>> {
+    mut wanted: impl for<'c> FnMut(&'c ClassFile<'c>, &Instruction<'_>) -> Option<(MemberReference, T)>,
+) -> Answer<Vec<(InstructionMatch, T)>> {
     search_all(of, only, |class, _, instruction, out| {
         out.extend(wanted(class, instruction));
         Ok(())
@@ -458,9 +475,9 @@ fn search_all<T: Texts>(
         &'c ClassFile<'c>,
         &Code<'_, '_>,
         &Instruction<'_>,
-        &mut Vec<(MemberFound, T)>,
+        &mut Vec<(MemberReference, T)>,
     ) -> Result<(), TooLarge>,
-) -> Answer<Vec<(Found, T)>> {
+) -> Answer<Vec<(InstructionMatch, T)>> {
     let class = of.class();
     let (mut found, mut named) = (Vec::new(), Vec::new());
     let mut room = Room::new();
@@ -477,7 +494,7 @@ fn search_all<T: Texts>(
             for (target, more) in named.drain(..) {
                 let taken = room.take(target.bytes() + more.bytes());
                 taken.map_err(|_| Ended::TooLarge)?;
-                let place = Found {
+                let place = InstructionMatch {
                     method: method.index(),
                     bci: instruction.bci,
                     line: 0,
@@ -497,7 +514,7 @@ fn search_all<T: Texts>(
             Err(undecodable(of, &error))
         }
         Err(Ended::TooLarge) => {
-            let help = Some("ask method by method, or with a pattern that matches less");
+            let help = Some("search method by method, or with a narrower pattern");
             let refused = RefusedRequest::limit(TooLarge.to_string(), help);
             Err(of.refuse(refused))
         }
@@ -505,12 +522,12 @@ fn search_all<T: Texts>(
 }
 
 /// Drops the empty extra values.
-fn places(found: Vec<(Found, ())>) -> Vec<Found> {
+fn places(found: Vec<(InstructionMatch, ())>) -> Vec<InstructionMatch> {
     found.into_iter().map(|(found, ())| found).collect()
 }
 
 /// Adds lines: the line of an instruction is that of the last entry at or before it.
-fn add_lines<T>(code: &Code<'_, '_>, found: &mut [(Found, T)]) {
+fn add_lines<T>(code: &Code<'_, '_>, found: &mut [(InstructionMatch, T)]) {
     if found.is_empty() {
         return;
     }
@@ -548,8 +565,8 @@ mod tests {
             let found = find(&mut of, kind, None, pattern)
                 .expect("found")
                 .into_iter();
-            let said = |found: Found| {
-                let MemberFound { owner, name, .. } = found.target;
+            let said = |found: InstructionMatch| {
+                let MemberReference { owner, name, .. } = found.target;
                 (format!("{owner}.{name}"), found.line, found.opcode)
             };
             found.map(said).collect::<Vec<_>>()
@@ -598,7 +615,7 @@ mod tests {
         let mut of = Transformation::new(CheckedClass::read(shapes, false).expect("a class"), 1);
         let mut found = |kind: &str, pattern: &str| {
             let found = find(&mut of, kind, None, pattern).expect("found");
-            let said = |found: Found| (found.opcode, found.target.owner);
+            let said = |found: InstructionMatch| (found.opcode, found.target.owner);
             found.into_iter().map(said).collect::<Vec<_>>()
         };
         let monitors = found("monitor", "**");
@@ -626,7 +643,7 @@ mod tests {
     }
 
     #[test]
-    fn one_method_is_asked_alone_and_what_is_not_there_has_nothing() {
+    fn single_method_is_searched_and_missing_ones_have_no_matches() {
         let mut of = declared();
         let parse = parse_index(&of);
         let all = find(&mut of, "call", None, "**").expect("found");

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn row_is_read_again_from_its_tag() {
+    fn row_round_trips_through_its_tag() {
         let row = row(&[("method", "method"), ("line", "line")], &["a.B.f é", "7"]).unwrap();
         assert_eq!(Row::of_tag(&row.to_tag()), Some(row.clone()));
         assert_eq!(

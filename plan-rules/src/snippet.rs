@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_of_no_snippet_is_refused_and_too_many_are_none() {
+    fn unknown_labels_are_refused_and_labels_are_limited() {
         let mut code = SnippetBuilder::default();
         let refused = code.add_at(0, Snippet::place);
         assert_eq!(

@@ -28,8 +28,7 @@ use crate::row::Row;
 use crate::snippet::{SnippetBuilder, text_of};
 
 /// Message for a class that is both edited and replaced.
-const BOTH: &str =
-    "a class that gets another class file keeps its members and names: ask for one of the two";
+const BOTH: &str = "a replaced class keeps its members and names: replace the class file or edit the class, not both";
 
 /// The result of a request.
 type Answer<T = ()> = Result<T, RefusedRequest>;
@@ -175,7 +174,7 @@ impl Transformation {
     /// Unpacks a location of the interface.
     fn place(&mut self, place: u64) -> Answer<InsertionPoint> {
         numbers::place(place).ok_or_else(|| {
-            let cause = format!("expected the number of a place, found {place:#x}");
+            let cause = format!("expected a packed location, found {place:#x}");
             self.refuse_unsuitable(&cause)
         })
     }
@@ -195,7 +194,7 @@ impl Transformation {
     /// # Errors
     /// As [`Transformation::make_known_point`].
     pub fn make_return_points(&mut self, method: MethodIndex) -> Answer<Range<u64>> {
-        let leaves = self.class().method(method).map_or_else(Vec::new, leaves_of);
+        let leaves = self.class().method(method).map_or_else(Vec::new, exits_of);
         let point = |bci| InsertionPoint {
             method,
             location: Location::Before(bci),
@@ -411,10 +410,11 @@ impl Transformation {
         match at.iter().find(|one| !taken.insert(**one)) {
             None => Ok(()),
             Some((_, bci)) => {
-                let cause = "the instruction is changed already, or has an event with its operands or what it gives";
+                let cause =
+                    "the instruction already has a change, or an event with its operands or result";
                 let refused = RefusedRequest::unsuitable(Some(bci.0), &cause);
                 Err(self.refuse(RefusedRequest {
-                    help: Some("ask once, with all values"),
+                    help: Some("request one event with all values"),
                     ..refused
                 }))
             }
@@ -536,7 +536,7 @@ impl Transformation {
                 .filter_map(|event| instruction_of(&event.point))
                 .collect();
             if let Some((_, bci)) = at.iter().find(|one| taken.contains(*one)) {
-                let cause = "the instruction has an event with its operands or what it gives";
+                let cause = "the instruction has an event with its operands or result";
                 return Err(self.refuse(RefusedRequest::unsuitable(Some(bci.0), &cause)));
             }
         }
@@ -638,9 +638,8 @@ impl Transformation {
     /// As [`Transformation::add_field`], and for the name of an attribute that the JVM reads.
     pub fn add_attribute(&mut self, target: Target, name: String, contents: Vec<u8>) -> Answer {
         if is_predefined(&name) {
-            let cause = format!(
-                "expected an attribute that the JVM does not know (JVMS 4.7), found {name}"
-            );
+            let cause =
+                format!("expected an attribute that the JVM ignores (JVMS 4.7), found {name}");
             return Err(self.refuse_unsuitable(&cause));
         }
         let bytes = ELEMENT_BYTES + name.len() + contents.len();
@@ -676,7 +675,7 @@ impl Transformation {
             return Ok(());
         }
         if let Err(error) = rewriter::check_replacement(self.class(), &bytes) {
-            let cause = format!("the class file cannot take the place of the class: {error}");
+            let cause = format!("the class file cannot replace the class: {error}");
             return Err(self.refuse_unsuitable(&cause));
         }
         self.request.replacement = Some(bytes);
@@ -721,7 +720,7 @@ impl Transformation {
         }
         if self.request.plan.class_edits().len() == MAX_CLASS_EDITS {
             let message = format!("expected at most {MAX_CLASS_EDITS} edits of the class itself");
-            let help = "add fewer members, each with more in it";
+            let help = "add fewer, larger members";
             return Err(self.refuse(RefusedRequest::limit(message, Some(help))));
         }
         // Refused code counts, too: the checker keeps it.
@@ -757,10 +756,10 @@ impl Transformation {
                 } => Ok((method, bci)),
                 point => {
                     let found = point.location;
-                    let cause = format!("expected an instruction, found the place `{found}`");
+                    let cause = format!("expected an instruction, found the location `{found}`");
                     let refused = RefusedRequest::unsuitable(instruction_at(found), &cause);
                     Err(self.refuse(RefusedRequest {
-                        help: Some("ask `method-view.at` for the sites of instructions"),
+                        help: Some("get the sites of instructions from `method-view.at`"),
                         ..refused
                     }))
                 }
@@ -802,7 +801,7 @@ impl Transformation {
         let (message, help) = if edits > MAX_EDITS {
             (
                 format!("expected at most {MAX_EDITS} edits to one class, found {edits}"),
-                "instrument fewer places of large classes",
+                "instrument fewer locations of large classes",
             )
         } else if tag_bytes > MAX_TAG_BYTES {
             (
@@ -865,7 +864,7 @@ fn bci_of(error: &PlanError) -> Option<u16> {
 }
 
 /// Returns the `…return` and `athrow` instructions of a method, in order.
-fn leaves_of(method: Method<'_, '_>) -> Vec<Bci> {
+fn exits_of(method: Method<'_, '_>) -> Vec<Bci> {
     let code = method.code().ok().flatten();
     let all = code
         .into_iter()

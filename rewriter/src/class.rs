@@ -12,8 +12,8 @@ mod file;
 mod handlers;
 mod header;
 mod instruction;
+mod instruction_map;
 mod jumps;
-mod marks;
 mod method;
 mod record;
 
@@ -32,10 +32,9 @@ pub(crate) use attribute::skip_attributes;
 pub(crate) use code::CodeLayout;
 #[cfg(test)]
 pub(crate) use code_index::CodeIndex;
-pub(crate) use code_index::CodeMarks;
 pub(crate) use code_table::{CodeTable, CodeTables};
 pub(crate) use handlers::{contains, contains_jointly};
 pub(crate) use instruction::{SwitchLayout, decode, switch_layout};
+pub(crate) use instruction_map::{InstructionMap, begins, last_start};
 pub(crate) use jumps::{FoundJump, JumpForm};
-pub(crate) use marks::{begins, last_start};
 pub(crate) use record::MethodRecord;

@@ -13,9 +13,7 @@ pub enum ReadError {
         found: u32,
     },
     /// A structure is longer than its container.
-    #[error(
-        "{structure} at offset {offset} is cut off: it needs {needed} more bytes than there are"
-    )]
+    #[error("{structure} at offset {offset} is truncated: {needed} bytes are missing")]
     Truncated {
         /// The name of the structure in the JVMS.
         structure: &'static str,
@@ -69,7 +67,7 @@ pub enum ReadError {
         index: u16,
     },
     /// An unassigned opcode.
-    #[error("bci {bci} (offset {offset}) holds {opcode:#04x}, which is no instruction")]
+    #[error("bci {bci} (offset {offset}) holds the unassigned opcode {opcode:#04x}")]
     UnknownOpcode {
         /// Position in the code.
         bci: u32,
@@ -95,7 +93,7 @@ pub enum ReadError {
         length: u32,
     },
     /// A second attribute of a kind that may occur only once.
-    #[error("a second {attribute} attribute at offset {offset}, expected one at most")]
+    #[error("expected at most one {attribute} attribute, found a second one at offset {offset}")]
     DuplicateAttribute {
         /// Its name.
         attribute: &'static str,

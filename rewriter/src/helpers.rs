@@ -15,7 +15,7 @@ use crate::helpers::resolution::HelperSet;
 use crate::impl_stored;
 use crate::index::PoolIndex;
 use crate::limits::FRAMES_REQUIRED_SINCE;
-use crate::self_check::{ReplacementError, check_whole};
+use crate::self_check::{ReplacementError, verify_class};
 use crate::structure::{Names, rename};
 use jvms::access_flags::ACC_MODULE;
 
@@ -59,7 +59,7 @@ pub enum HelperError {
         found: String,
     },
     /// Two classes have one name.
-    #[error("the class {name} is there twice")]
+    #[error("the class {name} is given twice")]
     Twice {
         /// Its name.
         name: String,
@@ -99,7 +99,7 @@ pub enum HelperError {
         cause: StructureError,
     },
     /// The JVM would reject the class.
-    #[error("the class {name} is not sound: {cause}")]
+    #[error("the JVM would reject the class {name}: {cause}")]
     Unsound {
         /// The class.
         name: String,
@@ -276,5 +276,5 @@ fn expect_sound(bytes: &[u8], name: &str) -> Result<(), ReplacementError> {
             found,
         });
     }
-    check_whole(&class)
+    verify_class(&class)
 }

@@ -13,7 +13,6 @@
 mod arithmetic;
 mod builder;
 mod bytes;
-mod changes;
 mod class;
 pub mod content;
 pub mod counter;
@@ -30,6 +29,7 @@ mod parameter_names;
 mod plan;
 mod pool;
 pub mod print;
+mod replace;
 mod runs;
 pub mod schema;
 mod self_check;
@@ -46,7 +46,6 @@ mod transfer;
 mod typing;
 
 pub use builder::{PlanBuilder, PlanChecker};
-pub use changes::Operands;
 pub use class::{
     Attribute, Attributes, ClassFile, ClassHeader, Code, DeclaredAnnotation, DeclaredElement,
     DeclaredValue, Enclosing, ExceptionHandler, Field, InnerClass, Instruction, Line,
@@ -65,9 +64,10 @@ pub use helpers::{
 pub use index::{Bci, MethodIndex, PoolIndex};
 pub use parameter_names::restore_parameter_names;
 pub use plan::{
-    Action, Conflict, Edit, EditPlan, InsertionPoint, Location, Part, PlanError, SkipReason,
+    Action, Conflict, Edit, EditPlan, InsertionPoint, Location, PlanError, PluginPlan, SkipReason,
 };
 pub use pool::{ConstantPool, Dynamic, LoadableConstant, MemberRef, MethodHandle, named_fields};
+pub use replace::Operands;
 pub use self_check::{
     CheckScratch, ReplacementError, check_replacement, check_shape, check_soundness, check_splice,
 };

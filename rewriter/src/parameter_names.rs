@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_those_of_the_file_and_nothing_else_changes() {
+    fn only_parameter_names_are_restored() {
         let file = ClassFile::read(DECLARED).expect("a class");
         let dropped = without(DECLARED);
         let dropped = ClassFile::read(&dropped).expect("a class");
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn class_that_has_its_names_or_never_had_any_stays() {
+    fn class_with_or_without_any_names_stays_unchanged() {
         let file = ClassFile::read(DECLARED).expect("a class");
         assert!(restore_parameter_names(&file, &file).is_none());
         let without = without(DECLARED);

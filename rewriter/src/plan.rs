@@ -9,5 +9,5 @@ mod skip;
 pub use edit_plan::{Action, Edit, EditPlan};
 pub use error::PlanError;
 pub use location::{InsertionPoint, Location};
-pub use merge::{Conflict, Part};
+pub use merge::{Conflict, PluginPlan};
 pub use skip::SkipReason;

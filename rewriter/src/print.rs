@@ -19,4 +19,4 @@ mod row;
 
 pub use bounded::MAX_OUTPUT;
 pub use difference::difference;
-pub use plan::{Remark, What, class, edits, plan};
+pub use plan::{Remark, RemarkContent, class, edits, plan};

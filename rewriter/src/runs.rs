@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_run_overwrites_what_the_one_before_left() {
+    fn each_run_overwrites_the_excess_of_the_previous_one() {
         let mut positions = Vec::new();
         make_room(&mut positions, 12);
         count(&mut positions, 0..3, 0);

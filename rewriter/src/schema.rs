@@ -294,7 +294,7 @@ fn fields(loaded: &ClassFile<'_>, new: &ClassFile<'_>, breaks: &mut Breaks) {
     if breaks.found.len() == before {
         let moved = old.iter().zip(&new).find(|(old, new)| old != new);
         if let Some(((was, _), (is, _))) = moved {
-            breaks.add(rule, was, format!("was moved; {is} stands in its place"));
+            breaks.add(rule, was, format!("was moved; {is} has its position"));
         }
     }
 }

@@ -4,28 +4,26 @@
 //! every instruction, target, handler, frame and table entry at its computed position.
 
 mod class;
+mod edited_frames;
 mod error;
 mod expected;
-mod followed;
+mod fast_path;
+mod frame_cursor;
 mod frames;
-mod inserted;
+mod inserted_code;
 mod machine;
 mod method;
 mod mismatch;
-mod near;
 mod new_names;
 mod replaced;
-mod retyped;
 mod snippet;
 mod structure;
 mod tables;
-mod unsound;
-mod walk;
-mod whole;
-mod whole_types;
+mod unsplice;
+mod verifier;
 
 pub use class::check_splice;
 pub use method::CheckScratch;
 pub use replaced::{check_replacement, check_shape, check_soundness};
-pub use unsound::ReplacementError;
-pub(crate) use whole::check as check_whole;
+pub use verifier::ReplacementError;
+pub(crate) use verifier::verify_class;

@@ -111,13 +111,13 @@ pub enum SpanError {
         count: usize,
     },
     /// An abstract method.
-    #[error("method {method} is abstract, so it never begins and never ends")]
+    #[error("method {method} is abstract, so it has no entry and no exit")]
     NoCode {
         /// The method.
         method: MethodIndex,
     },
     /// The method already has a span.
-    #[error("method {method} has a span already: ask once, with all that is to be kept")]
+    #[error("method {method} already has a span: request one span with all values")]
     Twice {
         /// The method.
         method: MethodIndex,
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_says_what_is_kept() {
+    fn text_lists_the_recorded_values() {
         let mut span = Span {
             number: 4,
             method: MethodIndex(1),

@@ -3,7 +3,6 @@
 mod added;
 mod added_frames;
 mod analysis;
-mod changes;
 mod class;
 mod class_array;
 mod emit;
@@ -16,6 +15,7 @@ mod order;
 mod overflow;
 mod positions;
 mod probe;
+mod replacements;
 mod report;
 mod snippets;
 mod tables;
@@ -25,8 +25,8 @@ pub use report::{SpliceError, SpliceReport, Warning};
 
 pub(crate) use added::{Added, head, tail};
 pub(crate) use analysis::Analysis;
-pub(crate) use changes::Changes;
 pub(crate) use layout::{INVERTED, TRAMPOLINE_MARK};
 pub(crate) use order::{by_method, edit_index, order_by_method};
 pub(crate) use positions::Positions;
 pub(crate) use probe::ProbeWriter;
+pub(crate) use replacements::Replacements;

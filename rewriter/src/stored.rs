@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_texts_are_read_as_they_were_written_and_only_whole() {
+    fn numbers_and_texts_round_trip_and_truncated_ones_are_refused() {
         for number in [0, 1, 127, 128, 16_383, 16_384, u64::MAX] {
             check(&number);
             check(&number.cast_signed());
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_value_are_none() {
+    fn invalid_bytes_are_refused() {
         assert_eq!(u64::take(&mut &[0xff; 11][..]), None);
         assert_eq!(
             u16::take(&mut &[0xff, 0xff, 4][..]),

@@ -3,21 +3,21 @@
 //! The result is a complete class, into which the plan's other edits are spliced. Its methods keep their indices; added
 //! ones follow them in the order of the plan.
 
-mod anchored;
 mod annotations;
 mod apply;
 mod body;
-mod distinct;
+mod duplicates;
 mod flags;
+mod index_bounds;
 mod members;
+mod name_syntax;
 mod names;
 mod rename_class;
 mod rename_plan;
 mod rules;
-mod spelling;
 
 pub(crate) use apply::{NewStructure, allowed, apply_class_edits, extended, fits, rest};
-pub(crate) use distinct::expect_distinct;
+pub(crate) use duplicates::check_duplicates;
 #[cfg(test)]
 pub(crate) use members::extend;
 pub(crate) use names::{Names, Role};

@@ -13,10 +13,10 @@ use jvms::opcode;
 #[non_exhaustive]
 pub enum TransferReason {
     /// The other class has no method of this name and descriptor.
-    #[error("the class handed over has no method of this name and descriptor")]
+    #[error("the class from the JVM has no method of this name and descriptor")]
     NoSuchMethod,
     /// Its code differs.
-    #[error("the code handed over differs at bci {bci}")]
+    #[error("the code from the JVM differs at bci {bci}")]
     CodeDiffers {
         /// The first instruction that differs.
         bci: u32,

@@ -3,16 +3,16 @@
 //! Types are compared by name; no class is ever loaded.
 
 mod context;
-mod follow;
 mod frames;
 mod hierarchy;
+mod instruction_typer;
 mod machine;
 mod points;
 mod snippet;
 mod table;
 mod types;
 
-pub(crate) use context::{Exchange, MethodContext, PointContext, TypingContext};
+pub(crate) use context::{MethodContext, PointContext, StackEffect, TypingContext};
 pub(crate) use frames::{FrameWriter, by_entry, by_slot, encoded};
 pub(crate) use hierarchy::Hierarchy;
 pub(crate) use points::{PointTypes, ProgramPoint, Types};

@@ -61,7 +61,7 @@ fn assert_bounded(name: &str, bytes: &[u8]) {
 
 /// Replaces every count of two bytes by 65,535.
 #[test]
-fn lying_counts_take_no_memory() {
+fn false_counts_take_no_memory() {
     for (name, bytes) in fixtures::ALL {
         for at in (0..bytes.len() - 1).step_by(5) {
             let mut lying = bytes.to_vec();

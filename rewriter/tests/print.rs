@@ -1,7 +1,7 @@
 //! The text of classes, plans and differences: stored as snapshots, and safe for any bytes.
 
 use proptest::prelude::*;
-use rewriter::print::{self, Remark, What};
+use rewriter::print::{self, Remark, RemarkContent};
 use rewriter::{
     Action, Bci, Change, ClassEdit, ClassFile, EditPlan, InsertionPoint, Location, MethodIndex,
     ProbeStorage, Scratch, Snippet, splice,
@@ -82,14 +82,14 @@ fn difference(before: &[u8], after: &[u8]) -> String {
 }
 
 #[test]
-fn classes_are_printed_as_they_were() {
+fn printed_classes_match_their_snapshots() {
     insta::assert_snapshot!("class_older_1", class_text(OLDER));
     insta::assert_snapshot!("class_shapes", class_text(SHAPES));
     insta::assert_snapshot!("class_circle", class_text(CIRCLE));
 }
 
 #[test]
-fn edits_notes_and_skips_stand_in_their_places() {
+fn edits_notes_and_skips_are_printed_at_their_locations() {
     let class = ClassFile::read(SHAPES).unwrap();
     let plan = everywhere(&class);
     let mut remarks: Vec<_> = plan
@@ -98,18 +98,18 @@ fn edits_notes_and_skips_stand_in_their_places() {
         .map(|edit| Remark {
             point: edit.point,
             by: "coverage",
-            what: What::Edit(edit.action),
+            content: RemarkContent::Edit(edit.action),
         })
         .collect();
     remarks.push(Remark {
         point: site(0, Location::Before(Bci(1))),
         by: "other",
-        what: What::Note("nothing to see\u{1b}[2J"),
+        content: RemarkContent::Note("nothing to see\u{1b}[2J"),
     });
     remarks.push(Remark {
         point: site(0, Location::Before(Bci(9_999))),
         by: "other",
-        what: What::Edit(Action::Count(7)),
+        content: RemarkContent::Edit(Action::Count(7)),
     });
     let left_out = [(MethodIndex(1), "too long".to_owned())];
     let mut text = String::new();
@@ -119,7 +119,7 @@ fn edits_notes_and_skips_stand_in_their_places() {
 }
 
 #[test]
-fn plan_without_remarks_is_the_class() {
+fn plan_without_remarks_prints_the_class() {
     let class = ClassFile::read(SHAPES).unwrap();
     let mut text = String::new();
     print::plan(&class, &[], &[], &[], &mut text).unwrap();
@@ -127,7 +127,7 @@ fn plan_without_remarks_is_the_class() {
 }
 
 #[test]
-fn difference_shows_the_inserted_code_and_not_what_only_moved() {
+fn difference_shows_inserted_but_not_moved_code() {
     let class = ClassFile::read(CIRCLE).unwrap();
     let mut plan = EditPlan::new();
     plan.hit(site(0, Location::Entry), 0).unwrap();
@@ -140,7 +140,7 @@ fn difference_shows_the_inserted_code_and_not_what_only_moved() {
 }
 
 #[test]
-fn difference_of_everything_is_kept() {
+fn difference_of_every_kind_matches_its_snapshot() {
     let plan = everywhere(&ClassFile::read(OLDER).unwrap());
     insta::assert_snapshot!(
         "difference_older_1",
@@ -156,7 +156,7 @@ fn a_class_does_not_differ_from_itself() {
 }
 
 #[test]
-fn a_changed_jump_is_a_difference_though_no_line_was_added() {
+fn changed_jump_is_a_difference_without_added_lines() {
     let class = ClassFile::read(SHAPES).unwrap();
     let found = class.methods().find_map(|method| {
         let code = method.code().ok()??;
@@ -201,7 +201,7 @@ fn print_all(bytes: &[u8]) -> usize {
                 .map(|edit| Remark {
                     point: edit.point,
                     by: "p",
-                    what: What::Edit(edit.action),
+                    content: RemarkContent::Edit(edit.action),
                 })
                 .collect();
             let mut text = String::new();
@@ -220,7 +220,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn damaged_classes_are_printed_without_panic(
+    fn malformed_classes_are_printed_without_panic(
         which in 0_usize..3,
         damages in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
     ) {
@@ -234,7 +234,7 @@ proptest! {
 }
 
 #[test]
-fn a_class_made_to_swell_is_bounded() {
+fn output_of_an_inflated_class_is_bounded() {
     // Every one of 21,000 instructions refers to one text of 65,535 bytes.
     let mut bytes = vec![0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 50, 0, 6, 1, 0xFF, 0xFF];
     bytes.extend(vec![b'a'; 0xFFFF]);
@@ -255,7 +255,7 @@ fn a_class_made_to_swell_is_bounded() {
 }
 
 #[test]
-fn every_edit_of_a_plan_is_told_in_words() {
+fn every_edit_of_a_plan_is_described() {
     let class = ClassFile::read(CIRCLE).unwrap();
     let mut plan = EditPlan::new();
     let method = class.methods().find(|method| method.has_code()).unwrap();

@@ -3,7 +3,7 @@
 use conditions::{Condition, Path, Program, Root, Step, Verdict, Watch};
 use proptest::prelude::*;
 
-use crate::imagined::{Imagined, Owned, Seen, argument, path, text};
+use crate::simulated_call::{Owned, Seen, SimulatedCall, argument, path, text};
 use crate::{generated, naive};
 
 fn program(condition: &str) -> Program {
@@ -14,12 +14,12 @@ fn program(condition: &str) -> Program {
     })
 }
 
-fn says(condition: &str, call: &Imagined) -> Verdict {
+fn says(condition: &str, call: &SimulatedCall) -> Verdict {
     let program = program(condition);
     program.evaluate(&Seen(call, &program))
 }
 
-fn watched() -> impl Strategy<Value = (Watch, Imagined)> {
+fn watched() -> impl Strategy<Value = (Watch, SimulatedCall)> {
     let watch = generated::condition().prop_map(|condition| Watch {
         when: Some(condition),
         ..Watch::default()
@@ -31,7 +31,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(5_000))]
 
     #[test]
-    fn program_says_what_its_condition_says((watch, call) in watched()) {
+    fn program_agrees_with_direct_evaluation((watch, call) in watched()) {
         let program = Program::of(&watch);
         let condition = watch.when.expect("one");
         let found = program.evaluate(&Seen(&call, &program));
@@ -42,20 +42,20 @@ proptest! {
 #[test]
 fn condition_of_the_manual_is_evaluated() {
     let condition = "duration > 100ms && arg[0] == \"x\" || threw";
-    let slow = Imagined {
+    let slow = SimulatedCall {
         duration: 100_000_001,
-        ..Imagined::default()
+        ..SimulatedCall::default()
     };
     let slow = slow.with(argument(0, &[]), text("x"));
     assert_eq!(says(condition, &slow), Verdict::Matches);
     let other = slow.clone().with(argument(0, &[]), text("y"));
     assert_eq!(says(condition, &other), Verdict::Fails);
-    let fast = Imagined {
+    let fast = SimulatedCall {
         duration: 100_000_000,
         ..slow
     };
     assert_eq!(says(condition, &fast), Verdict::Fails);
-    let thrown = Imagined {
+    let thrown = SimulatedCall {
         threw: true,
         ..fast
     };
@@ -63,8 +63,8 @@ fn condition_of_the_manual_is_evaluated() {
 }
 
 #[test]
-fn value_that_is_not_there_makes_its_comparison_false_and_is_noticed() {
-    let call = Imagined::default();
+fn missing_value_makes_its_comparison_false_and_undecided() {
+    let call = SimulatedCall::default();
     for condition in [
         "arg[7] == 1",
         "arg[7] != 1",
@@ -84,8 +84,8 @@ fn value_that_is_not_there_makes_its_comparison_false_and_is_noticed() {
 }
 
 #[test]
-fn call_without_result_or_exception_is_no_surprise() {
-    let mut call = Imagined::default().with(path(Root::Returned, &[]), Owned::Integer(1));
+fn absent_result_or_exception_stays_decided() {
+    let mut call = SimulatedCall::default().with(path(Root::Returned, &[]), Owned::Integer(1));
     assert_eq!(says("thrown == \"a.B\"", &call), Verdict::Fails);
     assert_eq!(says("returned == 1", &call), Verdict::Matches);
     call.threw = true;
@@ -104,7 +104,7 @@ fn call_without_result_or_exception_is_no_surprise() {
 
 #[test]
 fn integers_are_compared_with_floats_without_rounding() {
-    let call = Imagined::default().with(argument(0, &[]), Owned::Integer(i64::MAX));
+    let call = SimulatedCall::default().with(argument(0, &[]), Owned::Integer(i64::MAX));
     assert_eq!(
         says("arg[0] == 9223372036854775807", &call),
         Verdict::Matches
@@ -113,9 +113,9 @@ fn integers_are_compared_with_floats_without_rounding() {
         says("arg[0] < 9.223372036854775807e18", &call),
         Verdict::Matches
     );
-    let call = Imagined::default().with(argument(0, &[]), Owned::Integer((1 << 53) + 1));
+    let call = SimulatedCall::default().with(argument(0, &[]), Owned::Integer((1 << 53) + 1));
     assert_eq!(says("arg[0] > 9007199254740992.0", &call), Verdict::Matches);
-    let call = Imagined::default().with(argument(0, &[]), Owned::Float(f64::NAN));
+    let call = SimulatedCall::default().with(argument(0, &[]), Owned::Float(f64::NAN));
     assert_eq!(
         says("arg[0] != 1 && !(arg[0] < 1)", &call),
         Verdict::Matches
@@ -123,7 +123,7 @@ fn integers_are_compared_with_floats_without_rounding() {
 }
 
 #[test]
-fn program_knows_what_it_reads() {
+fn program_lists_its_slots() {
     let when = Condition::parse("this.a == 1 && arg[1].b == \"x\" || this.a == 2").expect("right");
     let watch = Watch {
         when: Some(when),
@@ -156,9 +156,9 @@ fn program_knows_what_it_reads() {
 #[test]
 fn evaluation_allocates_nothing() {
     let program = program("duration > 1ms && this.a.contains(\"x\") && thread != \"y\"");
-    let call = Imagined {
+    let call = SimulatedCall {
         duration: 2_000_000,
-        ..Imagined::default()
+        ..SimulatedCall::default()
     };
     let seen = Seen(&call, &program);
     let counted = allocation_counter::measure(|| {

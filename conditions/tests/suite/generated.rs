@@ -6,7 +6,7 @@ use conditions::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::imagined::{Imagined, Owned};
+use crate::simulated_call::{Owned, SimulatedCall};
 
 const WORDS: [&str; 7] = ["", "a", "ab", "aab", "b\"\\\n", "é*", "java.io.IOException"];
 
@@ -172,7 +172,7 @@ fn owned() -> impl Strategy<Value = Owned> {
 }
 
 /// Generates a call that has values for the slots of the watch.
-pub fn call(watch: &Watch) -> impl Strategy<Value = Imagined> + use<> {
+pub fn call(watch: &Watch) -> impl Strategy<Value = SimulatedCall> + use<> {
     let paths: Vec<Path> = conditions::Program::of(watch)
         .slots()
         .iter()
@@ -183,7 +183,7 @@ pub fn call(watch: &Watch) -> impl Strategy<Value = Imagined> + use<> {
     let values = vec(owned(), count..=count);
     let thread = prop::option::of(word());
     (durations, any::<bool>(), 0..4_u64, 0..4_u64, thread, values).prop_map(
-        move |(duration, threw, depth, arguments, thread, values)| Imagined {
+        move |(duration, threw, depth, arguments, thread, values)| SimulatedCall {
             duration,
             threw,
             depth,

@@ -1,10 +1,10 @@
 //! Tests of conditions: the texts of mistakes, print and parse, and programs beside a naive evaluation.
 
-mod asked;
 mod evaluation;
+mod fuzz_target;
 mod generated;
-mod imagined;
+mod lines_and_writes;
 mod mistakes;
 mod naive;
-mod places;
 mod round_trip;
+mod simulated_call;

@@ -12,7 +12,7 @@ fn shown<T>(text: &str, result: Result<T, Mistake>) -> String {
 }
 
 #[test]
-fn mistakes_in_conditions_are_shown_with_their_place() {
+fn mistakes_in_conditions_are_shown_with_their_span() {
     let texts = [
         "",
         "duration > 100",
@@ -61,7 +61,7 @@ fn mistakes_in_conditions_are_shown_with_their_place() {
 }
 
 #[test]
-fn mistakes_in_lists_are_shown_with_their_place() {
+fn mistakes_in_lists_are_shown_with_their_span() {
     let texts = [
         "",
         "arg,",
@@ -81,7 +81,7 @@ fn mistakes_in_lists_are_shown_with_their_place() {
 }
 
 #[test]
-fn size_of_what_is_asked_is_bounded() {
+fn size_of_conditions_is_bounded() {
     let deep = format!("{}threw{}", "(".repeat(33), ")".repeat(33));
     let many = vec!["threw"; 129].join(" && ");
     let wide: Vec<String> = (0..65).map(|index| format!("arg[{index}]")).collect();

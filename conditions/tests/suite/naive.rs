@@ -4,10 +4,10 @@ use conditions::{
     Comparison, Condition, Function, Literal, Operand, Path, Root, Test, Value, Verdict,
 };
 
-use crate::imagined::{Imagined, Owned};
+use crate::simulated_call::{Owned, SimulatedCall};
 
 /// Returns the verdict; undecided if one of the executed tests was.
-pub fn verdict(condition: &Condition, call: &Imagined) -> Verdict {
+pub fn verdict(condition: &Condition, call: &SimulatedCall) -> Verdict {
     let mut unknown = false;
     match (holds(condition, call, &mut unknown), unknown) {
         (true, _) => Verdict::Matches,
@@ -16,7 +16,7 @@ pub fn verdict(condition: &Condition, call: &Imagined) -> Verdict {
     }
 }
 
-fn holds(condition: &Condition, call: &Imagined, unknown: &mut bool) -> bool {
+fn holds(condition: &Condition, call: &SimulatedCall, unknown: &mut bool) -> bool {
     match condition {
         Condition::All(parts) => parts.iter().all(|part| holds(part, call, unknown)),
         Condition::Any(parts) => parts.iter().any(|part| holds(part, call, unknown)),
@@ -36,8 +36,8 @@ enum Known {
     Other(Owned),
 }
 
-fn value(value: &Value, call: &Imagined) -> Known {
-    let text = |text: &String| crate::imagined::text(text);
+fn value(value: &Value, call: &SimulatedCall) -> Known {
+    let text = |text: &String| crate::simulated_call::text(text);
     Known::Other(match value {
         Value::Duration => return Known::Nanos(call.duration),
         Value::Threw => Owned::Truth(call.threw),
@@ -49,7 +49,7 @@ fn value(value: &Value, call: &Imagined) -> Known {
     })
 }
 
-fn is_absent(path: &Path, call: &Imagined) -> bool {
+fn is_absent(path: &Path, call: &SimulatedCall) -> bool {
     match path.root {
         Root::Returned => call.threw,
         Root::Thrown => !call.threw,
@@ -57,7 +57,7 @@ fn is_absent(path: &Path, call: &Imagined) -> bool {
     }
 }
 
-fn operand(operand: &Operand, call: &Imagined) -> Known {
+fn operand(operand: &Operand, call: &SimulatedCall) -> Known {
     let literal = match operand {
         Operand::Value(it) => return value(it, call),
         Operand::Literal(literal) => literal,
@@ -68,12 +68,12 @@ fn operand(operand: &Operand, call: &Imagined) -> Known {
         Literal::Integer(value) => Owned::Integer(*value),
         Literal::Float(value) => Owned::Float(*value),
         Literal::Char(unit) => Owned::Integer((*unit).into()),
-        Literal::Text(text) => crate::imagined::text(text),
+        Literal::Text(text) => crate::simulated_call::text(text),
         Literal::Duration(nanos) => return Known::Nanos(*nanos),
     })
 }
 
-fn answer(test: &Test, call: &Imagined) -> Option<bool> {
+fn answer(test: &Test, call: &SimulatedCall) -> Option<bool> {
     match test {
         Test::Holds(it) => match value(it, call) {
             Known::Absent => Some(false),

@@ -9,13 +9,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn condition_that_is_printed_reads_as_itself(condition in generated::condition()) {
+    fn printed_condition_round_trips(condition in generated::condition()) {
         let text = condition.to_string();
         prop_assert_eq!(Condition::parse(&text).map_err(|it| it.to_string()), Ok(condition));
     }
 
     #[test]
-    fn list_that_is_printed_reads_as_itself(
+    fn printed_list_round_trips(
         list in prop::collection::vec(generated::show(), 1..8)
     ) {
         let texts: Vec<String> = list.iter().map(Show::to_string).collect();
@@ -25,7 +25,7 @@ proptest! {
 }
 
 #[test]
-fn conditions_are_printed_as_they_are_written() {
+fn conditions_print_in_their_written_form() {
     for text in [
         "duration > 100ms && arg[0] == \"x\" || threw",
         "!(a[0])",

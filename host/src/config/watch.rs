@@ -92,7 +92,7 @@ fn wrong(key: &str, mistake: &Mistake) -> HostError {
     let error = HostError::new("H0115", what)
         .with("expected", mistake.expected())
         .with("found", mistake.found());
-    let place = mistake.place().to_string();
+    let place = mistake.excerpt().to_string();
     let error = place
         .lines()
         .fold(error, |error, line| error.with("at", line));

@@ -1,6 +1,6 @@
 //! The interface `queries`: instructions by their operands.
 
-use plan_rules::queries::{self, DynamicFound as Dynamic, Found as Instruction, MemberFound};
+use plan_rules::queries::{self, DynamicMatch, InstructionMatch, MemberReference};
 use wasmtime::component::Resource;
 
 use super::convert::{Answer, answer};
@@ -9,7 +9,7 @@ use crate::bindings::classhook::plugin::queries::{DynamicFound, Found, Host};
 use crate::handles::ClassHandle;
 use crate::store_data::StoreData;
 
-fn named(found: MemberFound) -> MemberRef {
+fn named(found: MemberReference) -> MemberRef {
     MemberRef {
         owner: found.owner,
         name: found.name,
@@ -17,7 +17,7 @@ fn named(found: MemberFound) -> MemberRef {
     }
 }
 
-fn place(found: Instruction) -> Found {
+fn place(found: InstructionMatch) -> Found {
     Found {
         method: found.method.0,
         bci: found.bci.0,
@@ -27,7 +27,7 @@ fn place(found: Instruction) -> Found {
     }
 }
 
-fn dynamic(found: Dynamic) -> DynamicFound {
+fn dynamic(found: DynamicMatch) -> DynamicFound {
     DynamicFound {
         at: place(found.at),
         name: found.name,

@@ -38,7 +38,7 @@ fn fields() {
 
 /// Class names may hold letters that have a meaning in descriptors.
 #[test]
-fn class_names_are_odd() {
+fn odd_class_names_are_parsed() {
     for name in [
         "I",
         "V",
@@ -65,7 +65,7 @@ fn class_names_are_odd() {
 
 /// A JVM accepts these names only for classes that it does not verify.
 #[test]
-fn class_names_that_none_can_have_are_named_by_their_place() {
+fn invalid_class_names_are_reported_with_their_offset() {
     for (name, at) in [("", 0), ("/", 0), ("a.B", 1), ("[I", 0), ("a//b", 2)] {
         for (before, after) in [("L", ";"), ("[[L", ";"), ("(I[L", ";J)V"), ("(I)L", ";")] {
             let descriptor = format!("{before}{name}{after}");
@@ -178,7 +178,7 @@ fn methods() {
 }
 
 #[test]
-fn parameters_are_read_as_far_as_they_are_well_formed() {
+fn parameters_end_at_the_first_malformed_one() {
     let count = |text: &str| Parameters::of(text.as_bytes()).count();
     for (descriptor, expected) in [
         ("(IJ)", 2),
@@ -196,7 +196,7 @@ fn parameters_are_read_as_far_as_they_are_well_formed() {
 }
 
 #[test]
-fn parameters_tell_where_they_begin() {
+fn parameters_have_their_offsets() {
     let mut parameters = Parameters::of(b"(I[[La/B;Lc/D;J)V");
     let mut offsets = vec![parameters.offset()];
     while parameters.next().is_some() {
@@ -206,7 +206,7 @@ fn parameters_tell_where_they_begin() {
 }
 
 #[test]
-fn types_read_as_in_java() {
+fn types_are_formatted_as_in_java() {
     let java = |text: &'static str| {
         let found = FieldType::parse(text.as_bytes()).unwrap();
         found.to_java(names::binary)

@@ -1,11 +1,11 @@
 //! Checks the edits of a plan against the class.
 
-use crate::changes::ChangedMethod;
 use crate::class::{ClassFile, Code, Instruction, Instructions, begins};
 use crate::cursor::i16_at;
 use crate::edits::{Change, ClassEdit};
 use crate::index::{Bci, MethodIndex};
 use crate::plan::{Action, Edit, EditPlan, InsertionPoint, Location, PlanError, SkipReason};
+use crate::replace::ChangedMethod;
 use crate::snippet::Snippet;
 use crate::splice::Analysis;
 use crate::structure::{ClassChecker, allowed, fits};
@@ -273,7 +273,7 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
             .map_err(unreadable)?
             .ok_or(PlanError::NoCode { method })?;
         self.starts.clear();
-        match self.class.decoded_marks(method) {
+        match self.class.decoded_map(method) {
             Some(marks) => self.starts.extend_from_slice(marks),
             None => code.visit_opcodes(|_, _| {}).map_err(unreadable)?,
         }
@@ -322,7 +322,7 @@ mod tests {
 
     /// Tests every location between any two bcis of short methods.
     #[test]
-    fn what_is_common_exists_and_most_that_exists_is_common() {
+    fn common_locations_exist_and_most_locations_are_common() {
         let class = ClassFile::read(SHAPES).unwrap();
         let mut checker = PlanChecker::new(&class);
         let (mut common, mut others) = (0, 0);

@@ -4,8 +4,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::class::code::{CodeLayout, part};
 use crate::class::instruction::{decode, undecodable};
+use crate::class::instruction_map::{InstructionMap, LEADS, Marked, is_start, look_up, step};
 use crate::class::jumps::{FoundJump, jump};
-use crate::class::marks::{LEADS, Marked, is_start, look_up, step};
 use crate::class::record::MethodRecord;
 use crate::error::ReadError;
 use crate::index::MethodIndex;
@@ -37,15 +37,6 @@ pub(crate) struct CodeIndex {
     jumps: Vec<FoundJump>,
 }
 
-/// The instructions of one method.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct CodeMarks<'i> {
-    /// One byte for each bci, see [`begins`](crate::class::begins).
-    pub(crate) marks: &'i [u8],
-    /// The jumps, all into the code.
-    pub(crate) jumps: &'i [FoundJump],
-}
-
 impl CodeIndex {
     fn read(&mut self, bytes: &[u8], layouts: &[CodeLayout]) {
         self.methods.clear();
@@ -71,7 +62,7 @@ impl CodeIndex {
 
     /// Indexes one code array.
     #[cfg(test)]
-    pub(crate) fn of(&mut self, code: &[u8]) -> Result<CodeMarks<'_>, ReadError> {
+    pub(crate) fn of(&mut self, code: &[u8]) -> Result<InstructionMap<'_>, ReadError> {
         let code_layout = CodeLayout {
             code: (0, code.len() as u32),
             ..CodeLayout::default()
@@ -159,7 +150,7 @@ impl CodeIndex {
         &self,
         method: MethodIndex,
         bytes: &[u8],
-    ) -> Result<CodeMarks<'_>, ReadError> {
+    ) -> Result<InstructionMap<'_>, ReadError> {
         let entry = self
             .methods
             .get(usize::from(method))
@@ -171,7 +162,7 @@ impl CodeIndex {
             return Err(error);
         }
         let jumps = entry.first_jump as usize..entry.last_jump as usize;
-        Ok(CodeMarks {
+        Ok(InstructionMap {
             marks: self.marks_of(&entry),
             jumps: self.jumps.get(jumps).unwrap_or_default(),
         })
@@ -299,7 +290,7 @@ impl LazyCode {
 mod tests {
     use super::*;
     use crate::class::Instructions;
-    use crate::class::marks::begins;
+    use crate::class::instruction_map::begins;
     use crate::index::Bci;
     use jvms::opcode::{
         GOTO, GOTO_W, IFEQ, ILOAD, INVOKEINTERFACE, JSR, LOOKUPSWITCH, NOP, RETURN, SIPUSH,
@@ -333,10 +324,10 @@ mod tests {
     }
 
     /// Starts of instructions; starts and targets of jumps.
-    type Found = (Vec<u16>, Vec<(u32, u32)>);
+    type Decoded = (Vec<u16>, Vec<(u32, u32)>);
 
     /// Decodes instruction by instruction, as a reference. `None` if that fails, or a jump leads out of the code.
-    fn decoded(code: &[u8]) -> Option<Found> {
+    fn decoded(code: &[u8]) -> Option<Decoded> {
         let (mut starts, mut jumps) = (Vec::new(), Vec::new());
         for instruction in Instructions::new(code, 0) {
             let instruction = instruction.ok()?;
@@ -367,7 +358,7 @@ mod tests {
 
         /// The index of a method does not depend on its neighbours.
         #[test]
-        fn methods_are_indexed_as_they_are_decoded(codes in prop::collection::vec(code(), 0..6)) {
+        fn index_equals_decoded_instructions(codes in prop::collection::vec(code(), 0..6)) {
             let bytes = codes.concat();
             let mut start = 0;
             let layouts: Vec<CodeLayout> = codes.iter().map(|code| {

@@ -172,7 +172,7 @@ mod tests {
     const DECLARED: &[u8] = include_bytes!("../../tests/fixtures/release25/Declared.class");
 
     #[test]
-    fn attributes_that_are_cut_off_or_damaged_are_read_as_far_as_they_go() {
+    fn truncated_attributes_are_read_up_to_the_fault() {
         let class = ClassFile::read(DECLARED).expect("a class");
         assert!(class.attributes().annotations().len() > 1);
         let ask = |bytes: &[u8]| {
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_without_end_is_left_out() {
+    fn endless_nesting_is_left_out() {
         // An array of an array of an array …
         let mut bytes = b"\0\x01\0\x01\0\x01\0\x01".to_vec();
         for _ in 0..10_000 {

@@ -4,8 +4,9 @@ use crate::class::annotation::descriptors;
 use crate::class::attribute::bootstrap_methods;
 use crate::class::attribute::{Attribute, Attributes, BootstrapMethod, skip_attributes};
 use crate::class::code::CodeLayout;
-use crate::class::code_index::{CodeIndex, CodeMarks, CodeMemory, LazyCode};
+use crate::class::code_index::{CodeIndex, CodeMemory, LazyCode};
 use crate::class::header::ClassHeader;
+use crate::class::instruction_map::InstructionMap;
 use crate::class::record::{MethodRecord, read_records};
 use crate::cursor::{Cursor, u16_at, u16s};
 use crate::error::ReadError;
@@ -233,12 +234,15 @@ impl<'a> ClassFile<'a> {
 
     /// Returns instruction starts and jumps of a method, all jumps into the code. The first call computes them for all
     /// methods.
-    pub(crate) fn code_marks(&self, method: MethodIndex) -> Result<CodeMarks<'_>, ReadError> {
+    pub(crate) fn instruction_map(
+        &self,
+        method: MethodIndex,
+    ) -> Result<InstructionMap<'_>, ReadError> {
         self.code_index().method(method, self.bytes)
     }
 
     /// Returns the instruction starts of a method, if all instructions can be decoded.
-    pub(crate) fn decoded_marks(&self, method: MethodIndex) -> Option<&[u8]> {
+    pub(crate) fn decoded_map(&self, method: MethodIndex) -> Option<&[u8]> {
         self.code_index().decoded(method)
     }
 

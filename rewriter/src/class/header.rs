@@ -28,7 +28,7 @@ impl<'a> ClassHeader<'a> {
     pub(super) fn read_with(bytes: &'a [u8], offsets: Vec<u32>) -> Result<Self, ReadError> {
         check_magic(bytes)?;
         fetch(bytes);
-        Self::read_behind(bytes, ConstantPool::read(bytes, offsets)?)
+        Self::read_after_pool(bytes, ConstantPool::read(bytes, offsets)?)
     }
 
     /// Does the same for a class whose pool begins with that of another one.
@@ -38,11 +38,11 @@ impl<'a> ClassHeader<'a> {
         known: &ConstantPool<'_>,
     ) -> Result<Self, ReadError> {
         check_magic(bytes)?;
-        Self::read_behind(bytes, ConstantPool::read_beside(bytes, offsets, known)?)
+        Self::read_after_pool(bytes, ConstantPool::read_beside(bytes, offsets, known)?)
     }
 
     /// Reads the items after `pool`.
-    fn read_behind(bytes: &'a [u8], pool: ConstantPool<'a>) -> Result<Self, ReadError> {
+    fn read_after_pool(bytes: &'a [u8], pool: ConstantPool<'a>) -> Result<Self, ReadError> {
         let mut cursor = Cursor::at(bytes, pool.end(), 0);
         let access_flags = cursor.u2("access_flags")?;
         let this_index = PoolIndex(cursor.u2("this_class")?);

@@ -31,15 +31,15 @@ pub(crate) struct FoundJump {
 #[inline(always)]
 pub(super) fn jump(code: &[u8], at: usize) -> Result<FoundJump, ReadError> {
     let opcode = code.get(at).copied().unwrap_or_default();
-    match near(code, at, opcode) {
+    match short_branch(code, at, opcode) {
         Some(jump) => Ok(jump),
-        None => other(code, at, opcode),
+        None => other_jump(code, at, opcode),
     }
 }
 
 /// Decodes a 16-bit branch at `at` into the code; `None` for anything else.
 #[inline(always)]
-fn near(code: &[u8], at: usize, opcode: u8) -> Option<FoundJump> {
+fn short_branch(code: &[u8], at: usize, opcode: u8) -> Option<FoundJump> {
     let form = match opcode::form(opcode) {
         Form::Branch if opcode::is_conditional(opcode) => JumpForm::Conditional,
         Form::Branch => JumpForm::Plain,
@@ -58,7 +58,7 @@ fn near(code: &[u8], at: usize, opcode: u8) -> Option<FoundJump> {
 
 /// Decodes any other jump.
 #[inline(never)]
-fn other(code: &[u8], at: usize, opcode: u8) -> Result<FoundJump, ReadError> {
+fn other_jump(code: &[u8], at: usize, opcode: u8) -> Result<FoundJump, ReadError> {
     let unreadable = || undecodable(opcode, at, 0);
     let length = decode(code, at).ok_or_else(unreadable)?;
     let inside = |distance: i32| {

@@ -4,7 +4,7 @@ use crate::class::annotation;
 use crate::class::attribute::{Attribute, Attributes};
 use crate::class::code::Code;
 use crate::class::file::ClassFile;
-use crate::class::marks::exits;
+use crate::class::instruction_map::exits;
 use crate::class::record::MethodRecord;
 use crate::cursor::u16_at;
 use crate::error::ReadError;
@@ -129,7 +129,7 @@ impl<'c, 'a> Method<'c, 'a> {
     /// # Errors
     /// As [`Code::visit_instructions`].
     pub fn exits(&self) -> Result<impl Iterator<Item = Bci> + 'c, ReadError> {
-        let marks = self.class.decoded_marks(self.index);
+        let marks = self.class.decoded_map(self.index);
         if marks.is_none()
             && let Some(code) = self.code()?
         {

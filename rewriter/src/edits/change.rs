@@ -96,7 +96,7 @@ pub enum ChangeError {
     },
     /// The verifier would not accept the new class as the old one.
     #[error(
-        "no class is loaded to see that {class} is a subclass of {wanted}: allocate it with a cast"
+        "the class file does not show that {class} is a subclass of {wanted}: allocate it with a cast"
     )]
     NotShown {
         /// The new class.

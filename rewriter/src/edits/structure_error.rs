@@ -95,7 +95,7 @@ pub enum StructureError {
         error: SnippetError,
     },
     /// The code of an added method is too long.
-    #[error("the body of {method} would be {length} bytes long, and 65535 are allowed")]
+    #[error("the body of {method} would be {length} bytes long; at most 65535 are allowed")]
     BodyTooLarge {
         /// Name and descriptor.
         method: String,
@@ -103,7 +103,7 @@ pub enum StructureError {
         length: u32,
     },
     /// The JVM does not allow this edit in a loaded class.
-    #[error("a class that is loaded cannot be changed so: {0}")]
+    #[error("the JVM does not allow this change of a loaded class: {0}")]
     Loaded(SchemaBreak),
 }
 

@@ -28,7 +28,7 @@ pub(super) fn find(pairs: &[Pair<'_>], fitted: &mut [Fitted]) {
         if let Some(other) = other {
             let name = jvms::names::binary(&other.name);
             fitted.confused.push(format!(
-                "it is what {name} is in the program: local and anonymous classes were numbered anew"
+                "it is the {name} of the program: local and anonymous classes were renumbered"
             ));
         }
     }

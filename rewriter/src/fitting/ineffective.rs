@@ -18,7 +18,7 @@ pub fn ineffective(old: &ClassFile<'_>, new: &ClassFile<'_>, initialized: bool) 
     if let (Some(was), Some(is)) = (old.enclosing(), new.enclosing())
         && was != is
     {
-        found.push("another class has this number now: local and anonymous classes were numbered anew, and objects of this one would become the other".to_owned());
+        found.push("another class has this number now: local and anonymous classes were renumbered, and objects of this one would become the other".to_owned());
     }
     found
 }

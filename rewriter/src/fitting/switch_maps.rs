@@ -79,7 +79,7 @@ fn read_elsewhere(pair: &Pair<'_>, bytes: &[u8], in_patch: &[String]) -> Vec<Str
                 .filter(|(owner, _)| !in_patch.contains(owner))
                 .map(|(owner, name)| {
                     let owner = jvms::names::binary(&owner);
-                    format!("a switch reads {name} of {owner}, whose numbers may be others: patch {owner}, too")
+                    format!("a switch reads {name} of {owner}, whose numbers may differ: patch {owner}, too")
                 })
                 .collect::<Vec<_>>()
         })
@@ -96,7 +96,7 @@ fn keep_of(index: usize, pairs: &[Pair<'_>], fitted: &mut [Fitted]) -> Option<()
     let new = fitted.get(index)?.bytes.clone();
     let new = ClassFile::read(&new).ok()?;
     let is_same = maps(&ClassFile::read(old).ok()?) == maps(&new);
-    if is_same || maps(&new).is_empty() || !holds_maps_alone(&new) {
+    if is_same || maps(&new).is_empty() || !has_only_maps(&new) {
         return None;
     }
     let holder = new.this_class().to_str_lossless().into_owned();
@@ -115,8 +115,7 @@ fn keep_of(index: usize, pairs: &[Pair<'_>], fitted: &mut [Fitted]) -> Option<()
     }
     let own = fitted.get_mut(index)?;
     own.bytes = old.to_vec();
-    let remark =
-        "keeps its numbers; the switches of the patch have a class of their own for theirs";
+    let remark = "keeps its numbers; the switches of the patch use a class of their own";
     own.remarks.push(remark.to_owned());
     own.companion = Some(companion);
     Some(())
@@ -160,7 +159,7 @@ fn redirected_fields(bytes: &[u8], from: &str, to: &str) -> Option<Vec<u8>> {
 }
 
 /// Checks whether a class has only switch maps, so that the loaded one can stay.
-fn holds_maps_alone(class: &ClassFile<'_>) -> bool {
+fn has_only_maps(class: &ClassFile<'_>) -> bool {
     class
         .fields()
         .all(|field| is_map(&field.name().to_str_lossless()))

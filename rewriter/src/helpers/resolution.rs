@@ -93,7 +93,7 @@ impl Problem {
 }
 
 /// The result of resolution.
-enum Found {
+enum Resolution {
     /// A member with these flags, and the number of the class that declares it.
     Declared(usize, u16),
     /// An instance method of `java/lang/Object`.
@@ -224,14 +224,16 @@ impl<'h, 'a> HelperSet<'h, 'a> {
             false => self.field((number, owner), member, &mut BTreeSet::new()),
         };
         let (number, flags) = match found {
-            Found::Declared(number, flags) => (number, flags),
-            Found::OfObject if wanted.is_static() => return Err(Problem::NotStatic),
-            Found::Elsewhere if is_method && wanted.is_static() && !owner.unknown_superclass => {
+            Resolution::Declared(number, flags) => (number, flags),
+            Resolution::OfObject if wanted.is_static() => return Err(Problem::NotStatic),
+            Resolution::Elsewhere
+                if is_method && wanted.is_static() && !owner.unknown_superclass =>
+            {
                 return Err(Problem::NoMethod);
             }
-            Found::OfObject | Found::Elsewhere => return Ok(()),
-            Found::None if is_method => return Err(Problem::NoMethod),
-            Found::None => return Err(Problem::NoField),
+            Resolution::OfObject | Resolution::Elsewhere => return Ok(()),
+            Resolution::None if is_method => return Err(Problem::NoMethod),
+            Resolution::None => return Err(Problem::NoField),
         };
         let declaring = self.helpers.get(number).map_or(owner.class, |it| it.class);
         let own = declaring.this_class() == user.this_class();
@@ -254,33 +256,33 @@ impl<'h, 'a> HelperSet<'h, 'a> {
     }
 
     /// Resolves a method (JVMS 5.4.3.3, 5.4.3.4): the class and its superclasses, then all their interfaces.
-    fn method(&self, number: usize, owner: &Helper<'_, '_>, member: &MemberRef<'_>) -> Found {
+    fn method(&self, number: usize, owner: &Helper<'_, '_>, member: &MemberRef<'_>) -> Resolution {
         let key = (member.name.as_bytes(), member.descriptor.as_bytes());
         if let Some(flags) = owner.methods.get(&key) {
-            return Found::Declared(number, *flags);
+            return Resolution::Declared(number, *flags);
         }
         if member.name == "<init>" {
-            return Found::None;
+            return Resolution::None;
         }
         let mut at = owner.superclass;
         while let Some((number, superclass)) = at.and_then(|it| Some((it, self.helpers.get(it)?))) {
             if let Some(flags) = superclass.methods.get(&key) {
-                return Found::Declared(number, *flags);
+                return Resolution::Declared(number, *flags);
             }
             at = superclass.superclass;
         }
         if is_of_object(member) {
-            return Found::OfObject;
+            return Resolution::OfObject;
         }
         if owner.unknown_superclass {
             // A class of `java/` precedes all interfaces.
-            return Found::Elsewhere;
+            return Resolution::Elsewhere;
         }
         match self.inherited_from_interface(owner, &key) {
-            Some((_, flags)) if owner.unknown && flags & ACC_ABSTRACT != 0 => Found::Elsewhere,
-            Some((number, flags)) => Found::Declared(number, flags),
-            None if owner.unknown => Found::Elsewhere,
-            None => Found::None,
+            Some((_, flags)) if owner.unknown && flags & ACC_ABSTRACT != 0 => Resolution::Elsewhere,
+            Some((number, flags)) => Resolution::Declared(number, flags),
+            None if owner.unknown => Resolution::Elsewhere,
+            None => Resolution::None,
         }
     }
 
@@ -317,10 +319,10 @@ impl<'h, 'a> HelperSet<'h, 'a> {
         (number, owner): (usize, &Helper<'_, '_>),
         member: &MemberRef<'_>,
         seen: &mut BTreeSet<usize>,
-    ) -> Found {
+    ) -> Resolution {
         let key = (member.name.as_bytes(), member.descriptor.as_bytes());
         if let Some(flags) = owner.fields.get(&key) {
-            return Found::Declared(number, *flags);
+            return Resolution::Declared(number, *flags);
         }
         let superclass = match owner.superclass {
             None if owner.unknown_superclass => Some(None),
@@ -330,16 +332,16 @@ impl<'h, 'a> HelperSet<'h, 'a> {
             let found = supertype.and_then(|number| Some((number, self.helpers.get(number)?)));
             let Some((number, supertype)) = found else {
                 // A class of `java/` may have the field.
-                return Found::Elsewhere;
+                return Resolution::Elsewhere;
             };
             if seen.insert(number) {
                 match self.field((number, supertype), member, seen) {
-                    Found::None => {}
+                    Resolution::None => {}
                     found => return found,
                 }
             }
         }
-        Found::None
+        Resolution::None
     }
 
     /// Checks whether two classes have the same nest host, which must list both (JVMS 5.4.4).

@@ -72,13 +72,13 @@ pub enum PlanError {
         error: ReadError,
     },
     /// A change and [`Location::At`](crate::Location::At) occur without each other.
-    #[error("{point}: a change stands at an instruction, and nothing else does")]
+    #[error("{point}: changes are at an instruction, and other edits never are")]
     Misplaced {
         /// The insertion point.
         point: InsertionPoint,
     },
     /// The change does not suit its instruction.
-    #[error("method {method} bci {bci} cannot be changed so: {error}")]
+    #[error("the change does not fit method {method} bci {bci}: {error}")]
     Change {
         /// The method.
         method: MethodIndex,

@@ -12,7 +12,7 @@ use crate::snippet::SnippetId;
 
 /// One of the plans to merge.
 #[derive(Debug, Clone, Copy)]
-pub struct Part<'p> {
+pub struct PluginPlan<'p> {
     /// The name of its plugin.
     pub by: &'p str,
     /// The plan.
@@ -121,7 +121,7 @@ impl EditPlan {
     ///
     /// # Errors
     /// The first conflict.
-    pub fn merge(parts: &[Part<'_>]) -> Result<EditPlan, Conflict> {
+    pub fn merge(parts: &[PluginPlan<'_>]) -> Result<EditPlan, Conflict> {
         Self::merge_with(parts, EditPlan::new())
     }
 
@@ -129,7 +129,10 @@ impl EditPlan {
     ///
     /// # Errors
     /// As [`EditPlan::merge`]; the memory is then lost.
-    pub fn merge_with(parts: &[Part<'_>], mut memory: EditPlan) -> Result<EditPlan, Conflict> {
+    pub fn merge_with(
+        parts: &[PluginPlan<'_>],
+        mut memory: EditPlan,
+    ) -> Result<EditPlan, Conflict> {
         memory.clear();
         let mut merge = Merge {
             plan: memory,
@@ -175,7 +178,7 @@ impl<'p> Merge<'p> {
         })
     }
 
-    fn class_edits(&mut self, part: &Part<'p>) -> Result<(), Conflict> {
+    fn class_edits(&mut self, part: &PluginPlan<'p>) -> Result<(), Conflict> {
         for edit in part.plan.class_edits() {
             let wanted = match (Once::of(edit), edit) {
                 (Some(once), _) => self.once(once, part.by, Some(edit))?,
@@ -194,7 +197,7 @@ impl<'p> Merge<'p> {
         Ok(())
     }
 
-    fn edits(&mut self, part: &Part<'p>) -> Result<(), Conflict> {
+    fn edits(&mut self, part: &PluginPlan<'p>) -> Result<(), Conflict> {
         for edit in part.plan.edits() {
             let InsertionPoint { method, location } = edit.point;
             if let Location::At(bci) = location {
@@ -205,7 +208,7 @@ impl<'p> Merge<'p> {
         Ok(())
     }
 
-    fn edit(&mut self, part: &Part<'p>, edit: Edit) -> Result<(), PlanError> {
+    fn edit(&mut self, part: &PluginPlan<'p>, edit: Edit) -> Result<(), PlanError> {
         let point = edit.point;
         let action = match edit.action {
             Action::Hit(probe) => Action::Hit(probe.saturating_add(part.hits)),
@@ -230,13 +233,13 @@ impl<'p> Merge<'p> {
 }
 
 /// Checks that no plan edits code that another one replaces.
-fn replaced_and_edited(parts: &[Part<'_>]) -> Result<(), Conflict> {
+fn replaced_and_edited(parts: &[PluginPlan<'_>]) -> Result<(), Conflict> {
     for replacing in parts {
         for edit in replacing.plan.class_edits() {
             let ClassEdit::ReplaceBody { method, .. } = edit else {
                 continue;
             };
-            let edits = |part: &&Part<'_>| {
+            let edits = |part: &&PluginPlan<'_>| {
                 let mut edits = part.plan.edits().iter();
                 part.by != replacing.by && edits.any(|edit| edit.point.method == *method)
             };

@@ -17,7 +17,7 @@ pub enum SkipReason {
     NoCode,
     /// A location of the plan does not exist in this method.
     #[error(
-        "the method has no place `before or after bci {bci}` as the plan says: the plan belongs to another version of the class"
+        "the method has no location at bci {bci}: the plan belongs to another version of the class"
     )]
     NoSuchLocation {
         /// The bci in the plan.
@@ -39,27 +39,27 @@ pub enum SkipReason {
     #[error("the operand stack would be deeper than 65535")]
     StackTooDeep,
     /// An unknown attribute of its code that may hold bcis.
-    #[error("its code has the attribute `{name}`, which is not known and may refer to bcis")]
+    #[error("its code has the unknown attribute `{name}`, which may refer to bcis")]
     UnknownAttribute {
         /// Name of the attribute.
         name: String,
     },
     /// A jump needs a trampoline, and its target has no stack map frame.
-    #[error("bci {bci} is jumped to and has no stack map frame to copy")]
+    #[error("the jump target at bci {bci} has no stack map frame for a trampoline")]
     NoFrame {
         /// The jump's target.
         bci: Bci,
     },
     /// A conditional branch cannot reach its target, no trampoline is in range, and no instruction follows it.
     #[error(
-        "the branch at bci {bci} cannot reach its target, and there is no place for a trampoline near it"
+        "the branch at bci {bci} cannot reach its target, and no trampoline fits into its range"
     )]
     OutOfReach {
         /// The branch.
         bci: Bci,
     },
     /// Trampolines need too many stack map frames.
-    #[error("its stack map frames would take too much room")]
+    #[error("its stack map frames would take too many bytes")]
     FramesTooLarge,
     /// A snippet does not fit its location.
     #[error("the snippet {location} does not fit: {error}")]
@@ -70,7 +70,7 @@ pub enum SkipReason {
         error: SnippetError,
     },
     /// A change does not suit its instruction.
-    #[error("the instruction at bci {bci} cannot be changed so: {error}")]
+    #[error("the change does not fit the instruction at bci {bci}: {error}")]
     Change {
         /// The instruction.
         bci: Bci,
@@ -84,13 +84,13 @@ pub enum SkipReason {
         bci: Bci,
     },
     /// An edit names a change of another plan.
-    #[error("change {change} is none of this plan's")]
+    #[error("change {change} is not in this plan")]
     NoSuchChange {
         /// The change.
         change: ChangeId,
     },
     /// An edit names a snippet of another plan.
-    #[error("snippet {snippet} is none of this plan's")]
+    #[error("snippet {snippet} is not in this plan")]
     NoSuchSnippet {
         /// The snippet.
         snippet: SnippetId,
@@ -100,17 +100,17 @@ pub enum SkipReason {
     TooManyLocals,
     /// A snippet or an inverted branch needs a frame, but the types there are unknown.
     #[error(
-        "the types at bci {bci} cannot be followed, and the inserted code needs a stack map frame there"
+        "the types at bci {bci} are unknown, but the inserted code needs a stack map frame there"
     )]
     UnknownTypes {
         /// The bci of the missing frame.
         bci: Bci,
     },
     /// A snippet needs a frame between a `new` and its constructor call, but the plan changes the `new`.
-    #[error("a snippet that branches stands between a changed `new` and its constructor call")]
+    #[error("a snippet with branches is between a changed `new` and its constructor call")]
     NewIsChanged,
     /// No handler can cover the method's code.
-    #[error("what unwinds the method cannot be seen: {reason}")]
+    #[error("exceptions that leave the method cannot be observed: {reason}")]
     CannotUnwind {
         /// The reason.
         reason: &'static str,

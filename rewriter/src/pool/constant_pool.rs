@@ -81,7 +81,7 @@ impl<'a> ConstantPool<'a> {
         // Index 0 has no entry.
         offsets.clear();
         offsets.push(0);
-        Self::read_behind(bytes, offsets, ENTRIES)
+        Self::read_entries_from(bytes, offsets, ENTRIES)
     }
 
     /// Does the same for a pool that begins with all of `known`, and scans only the rest. If it begins differently,
@@ -101,11 +101,11 @@ impl<'a> ConstantPool<'a> {
         }
         offsets.clear();
         offsets.extend_from_slice(&known.offsets);
-        Self::read_behind(bytes, offsets, known.end())
+        Self::read_entries_from(bytes, offsets, known.end())
     }
 
     /// Scans the entries from `at` on; `offsets` holds those of the entries before.
-    fn read_behind(
+    fn read_entries_from(
         bytes: &'a [u8],
         mut offsets: Vec<u32>,
         mut at: usize,

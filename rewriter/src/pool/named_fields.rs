@@ -34,7 +34,7 @@ mod tests {
     const ENTRIES: &[u8] = b"\x01\0\x06status\x01\0\x01I\x0C\0\x01\0\x02\x01\0\x01A\x07\0\x04\x09\0\x05\0\x03\x0A\0\x05\0\x03";
 
     #[test]
-    fn fields_have_their_names_and_methods_are_none() {
+    fn fields_are_named_and_methods_are_not() {
         assert_eq!(named_fields(8, ENTRIES).expect("a pool"), ["status"]);
         assert_eq!(named_fields(1, &[]).expect("a pool"), Vec::<String>::new());
         for length in 0..ENTRIES.len() {

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn endless_text_is_cut_off_and_that_is_said() {
+    fn endless_text_is_truncated_with_a_note() {
         let mut text = String::new();
         let chunk = "x".repeat(1 << 20);
         Bounded::write(&mut text, |out| {

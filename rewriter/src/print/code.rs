@@ -77,9 +77,9 @@ fn code(class: &ClassFile<'_>, code: &Code<'_, '_>, rows: Rows<'_>) -> fmt::Resu
 
 fn instruction(class: &ClassFile<'_>, found: &Instruction<'_>, rows: Rows<'_>) -> fmt::Result {
     let mut row = Row::instruction(found.bci);
-    row.say(found.mnemonic());
+    row.write(found.mnemonic());
     if found.wide {
-        row.say("_w");
+        row.write("_w");
     }
     if let Some(switch) = found.switch() {
         return self::switch(row, &switch, rows);
@@ -100,18 +100,18 @@ fn operands(found: &Instruction<'_>, row: &mut Row) -> Option<PoolIndex> {
     }
     match form {
         Form::Branch | Form::BranchWide => row.target(found.branch_target()),
-        Form::Local => row.say(&found.local().unwrap_or(0).to_string()),
-        Form::Byte | Form::Short => row.say(&found.immediate().unwrap_or(0).to_string()),
+        Form::Local => row.write(&found.local().unwrap_or(0).to_string()),
+        Form::Byte | Form::Short => row.write(&found.immediate().unwrap_or(0).to_string()),
         Form::Iinc => {
             let (local, delta) = (found.local(), found.immediate());
-            row.say(&format!("{}, {}", local.unwrap_or(0), delta.unwrap_or(0)));
+            row.write(&format!("{}, {}", local.unwrap_or(0), delta.unwrap_or(0)));
         }
-        Form::NewArray => row.say(element_type(found.immediate().unwrap_or(0))),
+        Form::NewArray => row.write(element_type(found.immediate().unwrap_or(0))),
         Form::Interface | Form::Dynamic | Form::MultiNewArray => {
             let count = found.bytes().get(3).copied().unwrap_or(0);
-            row.say(&format!("#{}, {count}", found.pool_index()?));
+            row.write(&format!("#{}, {count}", found.pool_index()?));
         }
-        _ => row.say(&format!("#{}", found.pool_index()?)),
+        _ => row.write(&format!("#{}", found.pool_index()?)),
     }
     found.pool_index()
 }
@@ -154,13 +154,13 @@ fn exceptions(class: &ClassFile<'_>, code: &Code<'_, '_>, rows: Rows<'_>) -> fmt
     for entry in table {
         let mut row = row!("        from ");
         row.place(u32::from(entry.start.0));
-        row.say(" to ");
+        row.write(" to ");
         row.place(u32::from(entry.end));
-        row.say(" goto ");
+        row.write(" goto ");
         row.place(u32::from(entry.handler.0));
-        row.say(" on ");
+        row.write(" on ");
         if entry.catch_type.0 == 0 {
-            row.say("any");
+            row.write("any");
         } else {
             write!(row, "{}", Entry(class, entry.catch_type))?;
         }
@@ -215,7 +215,7 @@ fn variables(code: &Code<'_, '_>, rows: Rows<'_>) -> fmt::Result {
         }
         let mut row = row!("        from ");
         row.place(u32::from(found.start.0));
-        row.say(" to ");
+        row.write(" to ");
         row.place(u32::from(found.start.0) + u32::from(found.length));
         let (name, descriptor) = (Name(found.name), Text(found.descriptor));
         write!(row, " slot {}: {name} {descriptor}", found.index.0)?;

@@ -43,20 +43,20 @@ impl Reader<'_, '_> {
         };
         let mut row = row!("        ");
         row.place(bci);
-        row.say(": ");
+        row.write(": ");
         match kind {
-            FrameKind::Same => row.say("same"),
+            FrameKind::Same => row.write("same"),
             FrameKind::SameLocals1StackItem => {
-                row.say("same");
+                row.write("same");
                 self.types(&mut row, " stack", 1)?;
             }
-            FrameKind::Chop(count) => row.say(&format!("chop {count}")),
+            FrameKind::Chop(count) => row.write(&format!("chop {count}")),
             FrameKind::Append(count) => {
-                row.say("append");
+                row.write("append");
                 self.types(&mut row, "", u16::from(count))?;
             }
             FrameKind::Full => {
-                row.say("full");
+                row.write("full");
                 for label in [" locals", " stack"] {
                     let count = self.table.count()?;
                     self.types(&mut row, label, count)?;
@@ -67,19 +67,19 @@ impl Reader<'_, '_> {
     }
 
     fn types(&mut self, row: &mut Row, label: &str, count: u16) -> Result<(), ReadError> {
-        row.say(label);
-        row.say(" [");
+        row.write(label);
+        row.write(" [");
         for index in 0..count {
-            row.say(if index == 0 { " " } else { ", " });
+            row.write(if index == 0 { " " } else { ", " });
             self.verification_type(row)?;
         }
-        row.say(" ]");
+        row.write(" ]");
         Ok(())
     }
 
     fn verification_type(&mut self, row: &mut Row) -> Result<(), ReadError> {
         let VerificationType { tag, value } = self.table.verification_type()?;
-        row.say(match tag {
+        row.write(match tag {
             item::TOP => "top",
             item::INTEGER => "int",
             item::FLOAT => "float",
@@ -89,14 +89,14 @@ impl Reader<'_, '_> {
             item::UNINITIALIZED_THIS => "this",
             item::OBJECT => {
                 let name = self.class.pool().class_name(PoolIndex(value));
-                row.say(&match name {
+                row.write(&match name {
                     Some(name) => format!("class {}", Name(name)),
                     None => format!("class #{value} (no such class)"),
                 });
                 return Ok(());
             }
             _ => {
-                row.say("uninitialized ");
+                row.write("uninitialized ");
                 row.place(u32::from(value));
                 return Ok(());
             }

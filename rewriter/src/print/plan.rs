@@ -15,7 +15,7 @@ use crate::text::escape;
 /// The content of a remark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum What<'t> {
+pub enum RemarkContent<'t> {
     /// An inserted action.
     Edit(Action),
     /// Inserted or changed code as text; further lines follow below.
@@ -32,7 +32,7 @@ pub struct Remark<'t> {
     /// The name of the plugin.
     pub by: &'t str,
     /// The content.
-    pub what: What<'t>,
+    pub content: RemarkContent<'t>,
 }
 
 /// The position of a remark: before or after the instruction at a bci.
@@ -90,7 +90,9 @@ pub(super) fn annotated(
         annotated_method(&method, &mut positions, left_out, out)?;
     }
     header::bootstrap_methods(class, &mut |row| writeln!(out, "{}", row.text))?;
-    positions.values().try_for_each(|stray| say(stray, out))
+    positions
+        .values()
+        .try_for_each(|stray| write_remarks(stray, out))
 }
 
 fn annotated_method(
@@ -125,7 +127,9 @@ fn annotated_method(
     let stray: Vec<_> = positions
         .extract_if(.., |(found, _), _| *found == index)
         .collect();
-    stray.iter().try_for_each(|(_, remarks)| say(remarks, out))
+    stray
+        .iter()
+        .try_for_each(|(_, remarks)| write_remarks(remarks, out))
 }
 
 fn reasons(
@@ -148,13 +152,13 @@ fn say_at(
     out: &mut dyn Write,
 ) -> fmt::Result {
     match positions.remove(&at) {
-        Some(remarks) => say(&remarks, out),
+        Some(remarks) => write_remarks(&remarks, out),
         None => Ok(()),
     }
 }
 
 /// Writes remarks in the order in which their code runs; those at one location in their given order.
-fn say(remarks: &[&Remark<'_>], out: &mut dyn Write) -> fmt::Result {
+fn write_remarks(remarks: &[&Remark<'_>], out: &mut dyn Write) -> fmt::Result {
     let mut ordered = remarks.to_vec();
     ordered.sort_by_key(|remark| match remark.point.location {
         Location::Entry | Location::FallThrough(_) => 0,
@@ -163,22 +167,22 @@ fn say(remarks: &[&Remark<'_>], out: &mut dyn Write) -> fmt::Result {
         Location::Jump { .. } | Location::Unwind => 2,
     });
     for remark in ordered {
-        let sign = match remark.what {
-            What::Edit(_) | What::Insert(_) => '+',
-            What::Note(_) => '#',
+        let sign = match remark.content {
+            RemarkContent::Edit(_) | RemarkContent::Insert(_) => '+',
+            RemarkContent::Note(_) => '#',
         };
         write!(out, "          {sign} ")?;
         escaped(remark.by, out)?;
-        let (first, more) = match remark.what {
-            What::Edit(action) => {
+        let (first, more) = match remark.content {
+            RemarkContent::Edit(action) => {
                 write!(out, ": {action}")?;
                 ("", "")
             }
-            What::Insert(text) => {
+            RemarkContent::Insert(text) => {
                 out.write_str(": ")?;
                 text.split_once('\n').unwrap_or((text, ""))
             }
-            What::Note(text) => {
+            RemarkContent::Note(text) => {
                 out.write_str(": ")?;
                 (text, "")
             }
@@ -247,7 +251,7 @@ pub fn edits(
         .map(|(edit, words)| Remark {
             point: edit.point,
             by,
-            what: What::Insert(words),
+            content: RemarkContent::Insert(words),
         })
         .collect();
     let class_edits: Vec<_> = plan.class_edits().iter().map(|edit| (by, edit)).collect();

@@ -39,12 +39,12 @@ impl Row {
     pub(super) fn target(&mut self, bci: Option<Bci>) {
         match bci {
             Some(bci) => self.place(u32::from(bci.0)),
-            None => self.say("(outside)"),
+            None => self.write("(outside)"),
         }
     }
 
     /// Adds text.
-    pub(super) fn say(&mut self, text: &str) {
+    pub(super) fn write(&mut self, text: &str) {
         self.text.push_str(text);
         self.key.push_str(text);
     }
@@ -64,7 +64,7 @@ impl Row {
 
 impl fmt::Write for Row {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.say(text);
+        self.write(text);
         Ok(())
     }
 }

@@ -33,13 +33,13 @@ pub enum SelfCheckError {
         position: u32,
     },
     /// A class edit is missing, or there is another change.
-    #[error("the class edits are not what the plan says: expected {expected}")]
+    #[error("the class edits differ from the plan: expected {expected}")]
     ClassEdits {
         /// The expectation.
         expected: &'static str,
     },
     /// An added name or descriptor is invalid (JVMS 4.2, 4.3).
-    #[error("expected a {what} as class files hold it, found `{found}`")]
+    #[error("expected a valid {what}, found `{found}`")]
     BadName {
         /// The expected syntax.
         what: &'static str,

@@ -1,13 +1,13 @@
 //! The expected edits of one method, derived only from plan and original code. This module shares no code with the
 //! splice.
 
-use crate::class::{CodeMarks, JumpForm, begins, decode, switch_layout};
+use crate::class::{InstructionMap, JumpForm, begins, decode, switch_layout};
 use crate::cursor::{i16_at, i32_at};
 use crate::error::ReadError;
 use crate::index::Bci;
 use crate::plan::{EditPlan, Location};
 use crate::self_check::mismatch::Mismatch;
-use crate::splice::{Changes, edit_index};
+use crate::splice::{Replacements, edit_index};
 use jvms::opcode;
 
 /// Ranks of edits before one instruction, in order.
@@ -17,7 +17,7 @@ const ON_GOTO: u64 = 2;
 
 /// The difference between a special instruction and its original.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum SpecialKind {
     /// A branch, `goto` or `jsr` to this bci.
     Jump(u32),
     Switch,
@@ -29,7 +29,7 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Special {
     pub(super) bci: u32,
-    pub(super) kind: Kind,
+    pub(super) kind: SpecialKind,
 }
 
 /// The expected edits of one method; all tables are reused for the next method.
@@ -56,10 +56,10 @@ impl Expected {
     pub(super) fn read<'i>(
         &mut self,
         (code, new): (&[u8], &[u8]),
-        found: impl FnOnce() -> Result<CodeMarks<'i>, ReadError>,
+        found: impl FnOnce() -> Result<InstructionMap<'i>, ReadError>,
         plan: &EditPlan,
         order: &[u64],
-        changes: &Changes,
+        changes: &Replacements,
     ) -> Result<(), Mismatch> {
         self.main.clear();
         self.edges.clear();
@@ -81,7 +81,7 @@ impl Expected {
         for (edit, key) in edits().zip(order) {
             let index = edit_index(*key) as u64;
             self.sort(code, edit.point.location, index)
-                .ok_or_else(|| Mismatch::new("a place that the plan names", 0, 0))?;
+                .ok_or_else(|| Mismatch::new("a location of the plan", 0, 0))?;
         }
         if !self.main.is_sorted() {
             self.main.sort_unstable();
@@ -89,7 +89,7 @@ impl Expected {
         self.edges.sort_unstable();
         let replaced = changes.iter().map(|changed| Special {
             bci: changed.replacement.bci,
-            kind: Kind::Replaced(changed.replacement.length),
+            kind: SpecialKind::Replaced(changed.replacement.length),
         });
         let before = self.specials.len();
         self.specials.extend(replaced);
@@ -100,14 +100,16 @@ impl Expected {
     }
 
     /// Records instruction starts and jumps of the original.
-    fn decode(&mut self, found: &CodeMarks<'_>) {
+    fn decode(&mut self, found: &InstructionMap<'_>) {
         self.starts.clear();
         self.starts.extend_from_slice(found.marks);
         self.specials.extend(found.jumps.iter().map(|jump| Special {
             bci: jump.bci,
             kind: match jump.form {
-                JumpForm::Switch => Kind::Switch,
-                JumpForm::Plain | JumpForm::Conditional | JumpForm::Wide => Kind::Jump(jump.target),
+                JumpForm::Switch => SpecialKind::Switch,
+                JumpForm::Plain | JumpForm::Conditional | JumpForm::Wide => {
+                    SpecialKind::Jump(jump.target)
+                }
             },
         }));
     }
@@ -126,7 +128,10 @@ impl Expected {
             }
             Location::FallThrough(source) => {
                 self.begins(source)?;
-                (behind(code, usize::from(source))?, IN_FRONT_OF_LABEL)
+                (
+                    next_instruction(code, usize::from(source))?,
+                    IN_FRONT_OF_LABEL,
+                )
             }
             Location::Jump { source, target } => {
                 self.begins(source)?;
@@ -210,7 +215,7 @@ fn switch_layout_at(code: &[u8], at: usize) -> Option<crate::class::SwitchLayout
 }
 
 /// Returns the instruction into which the one at `at` falls through.
-fn behind(code: &[u8], at: usize) -> Option<usize> {
+fn next_instruction(code: &[u8], at: usize) -> Option<usize> {
     let opcode = *code.get(at)?;
     let next = at + decode(code, at)?;
     let is_ret = opcode == opcode::WIDE && code.get(at + 1) == Some(&opcode::RET);

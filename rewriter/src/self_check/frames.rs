@@ -3,7 +3,7 @@
 use crate::class::{Attribute, ClassFile};
 use crate::index::{MethodIndex, PoolIndex};
 use crate::self_check::mismatch::Mismatch;
-use crate::self_check::walk::Walk;
+use crate::self_check::unsplice::Unsplice;
 use crate::splice::Positions;
 use crate::stack_map::{
     FollowedType, FrameContext, FrameKind, FrameState, StackMapReader, item, parameter_name,
@@ -55,44 +55,49 @@ fn table<'a>(attribute: &Attribute<'a>) -> Result<StackMapReader<'a>, Mismatch> 
 }
 
 impl FrameCheck {
-    pub(crate) fn check(&mut self, pair: &FramePair<'_, '_>, walk: &Walk) -> Result<(), Mismatch> {
-        if walk.trampolines().is_empty() {
-            return finished(&one_by_one(pair, walk)?);
+    pub(crate) fn check(
+        &mut self,
+        pair: &FramePair<'_, '_>,
+        unspliced: &Unsplice,
+    ) -> Result<(), Mismatch> {
+        if unspliced.trampolines().is_empty() {
+            return finished(&one_by_one(pair, unspliced)?);
         }
         let unreadable = || Mismatch::new("frames that can be read", 0, 0);
         self.targets.clear();
         self.targets.extend(
-            walk.trampolines()
+            unspliced
+                .trampolines()
                 .iter()
                 .filter_map(|trampoline| trampoline.target()),
         );
         self.targets.sort_unstable();
         self.keep_targets(pair)?;
-        if walk.trampolines_stand_behind() {
-            return self.one_by_one_and_behind(pair, walk);
+        if unspliced.trampolines_follow_code() {
+            return self.one_by_one_then_trampolines(pair, unspliced);
         }
         for (state, class) in [(&mut self.old, pair.original), (&mut self.new, pair.output)] {
             start(state, class, pair)?;
         }
         let mut old = table(pair.tables.0)?;
         let mut new = table(pair.tables.1)?;
-        let mut trampolines = walk.trampolines().iter().peekable();
+        let mut trampolines = unspliced.trampolines().iter().peekable();
         while let Some(bci) = next(&mut old, &mut self.old, pair.limits)? {
-            let label = walk.label(bci).ok_or_else(unreadable)?;
+            let label = unspliced.label(bci).ok_or_else(unreadable)?;
             while let Some(trampoline) =
                 trampolines.next_if(|trampoline| trampoline.position < label)
             {
                 self.trampoline(
                     &mut new,
                     pair,
-                    walk,
+                    unspliced,
                     trampoline.position,
                     trampoline.target(),
                 )?;
             }
             let position = next(&mut new, &mut self.new, pair.limits)?;
-            let same = self.same(pair, walk, (&self.old.locals, &self.new.locals))
-                && self.same(pair, walk, (&self.old.stack, &self.new.stack));
+            let same = self.same(pair, unspliced, (&self.old.locals, &self.new.locals))
+                && self.same(pair, unspliced, (&self.old.stack, &self.new.stack));
             if position != Some(label) || !same {
                 return Err(Mismatch::new("the same stack map frame", bci, label));
             }
@@ -101,7 +106,7 @@ impl FrameCheck {
             self.trampoline(
                 &mut new,
                 pair,
-                walk,
+                unspliced,
                 trampoline.position,
                 trampoline.target(),
             )?;
@@ -114,15 +119,15 @@ impl FrameCheck {
 
     /// Compares the tables if all trampolines follow the code. The original frames come first, then one full frame for
     /// each trampoline.
-    fn one_by_one_and_behind(
+    fn one_by_one_then_trampolines(
         &mut self,
         pair: &FramePair<'_, '_>,
-        walk: &Walk,
+        unspliced: &Unsplice,
     ) -> Result<(), Mismatch> {
-        let mut new = one_by_one(pair, walk)?;
-        for trampoline in walk.trampolines() {
+        let mut new = one_by_one(pair, unspliced)?;
+        for trampoline in unspliced.trampolines() {
             let (position, bci) = (trampoline.position, trampoline.target().unwrap_or(0));
-            self.full(&mut new, pair, walk, position, bci)
+            self.full(&mut new, pair, unspliced, position, bci)
                 .ok_or_else(|| {
                     let expected = "the target's stack map frame, in full, on its trampoline";
                     Mismatch::new(expected, bci, position)
@@ -136,7 +141,7 @@ impl FrameCheck {
         &self,
         new: &mut StackMapReader<'_>,
         pair: &FramePair<'_, '_>,
-        walk: &Walk,
+        unspliced: &Unsplice,
         position: u32,
         target: u32,
     ) -> Option<()> {
@@ -148,7 +153,7 @@ impl FrameCheck {
             (usize::from(new.count().ok()?) == types.len()).then_some(())?;
             for expected in types {
                 let found = new.verification_type().ok()?;
-                same_type(pair, walk, *expected, FollowedType::Written(found)).then_some(())?;
+                same_type(pair, unspliced, *expected, FollowedType::Written(found)).then_some(())?;
             }
         }
         Some(())
@@ -159,7 +164,7 @@ impl FrameCheck {
         &mut self,
         new: &mut StackMapReader<'_>,
         pair: &FramePair<'_, '_>,
-        walk: &Walk,
+        unspliced: &Unsplice,
         at: u32,
         target: Option<u32>,
     ) -> Result<(), Mismatch> {
@@ -172,8 +177,8 @@ impl FrameCheck {
         };
         let locals = self.types.get(kept.start..kept.locals).unwrap_or_default();
         let stack = self.types.get(kept.locals..kept.end).unwrap_or_default();
-        let same = self.same(pair, walk, (locals, &self.new.locals))
-            && self.same(pair, walk, (stack, &self.new.stack));
+        let same = self.same(pair, unspliced, (locals, &self.new.locals))
+            && self.same(pair, unspliced, (stack, &self.new.stack));
         if position == Some(at) && same {
             Ok(())
         } else {
@@ -207,22 +212,27 @@ impl FrameCheck {
     fn same(
         &self,
         pair: &FramePair<'_, '_>,
-        walk: &Walk,
+        unspliced: &Unsplice,
         (old, new): (&[FollowedType], &[FollowedType]),
     ) -> bool {
         let mut pairs = old.iter().zip(new);
-        old.len() == new.len() && pairs.all(|(old, new)| same_type(pair, walk, *old, *new))
+        old.len() == new.len() && pairs.all(|(old, new)| same_type(pair, unspliced, *old, *new))
     }
 }
 
 /// Checks whether a type in the output's frames is that of the original.
 #[inline]
-fn same_type(pair: &FramePair<'_, '_>, walk: &Walk, old: FollowedType, new: FollowedType) -> bool {
+fn same_type(
+    pair: &FramePair<'_, '_>,
+    unspliced: &Unsplice,
+    old: FollowedType,
+    new: FollowedType,
+) -> bool {
     use FollowedType::{Parameter, Written};
     match (old, new) {
         (Written(old), Written(new)) if old.tag == item::UNINITIALIZED => {
             new.tag == old.tag
-                && walk.instruction(u32::from(old.value)) == Some(u32::from(new.value))
+                && unspliced.instruction(u32::from(old.value)) == Some(u32::from(new.value))
         }
         (Parameter(start, length), Written(new)) if new.tag == item::OBJECT => {
             let method = pair.original.method(pair.method);
@@ -253,12 +263,15 @@ fn start(
 
 /// Compares the tables without trampolines between the frames. The output begins with the original frames in their
 /// original form, so no frame needs expansion.
-fn one_by_one<'p>(pair: &FramePair<'p, '_>, walk: &Walk) -> Result<StackMapReader<'p>, Mismatch> {
+fn one_by_one<'p>(
+    pair: &FramePair<'p, '_>,
+    unspliced: &Unsplice,
+) -> Result<StackMapReader<'p>, Mismatch> {
     let (before, after) = pair.tables;
     let (mut old, mut new) = (table(before)?, table(after)?);
     while old.left() > 0 {
         let (last, new_last) = (old.last(), new.last());
-        same_frame(&mut old, &mut new, walk).ok_or_else(|| unlike(last, new_last))?;
+        same_frame(&mut old, &mut new, unspliced).ok_or_else(|| unlike(last, new_last))?;
     }
     match old.finish() {
         Ok(()) => Ok(new),
@@ -276,29 +289,29 @@ fn finished(new: &StackMapReader<'_>) -> Result<(), Mismatch> {
 
 fn unlike(last: Option<u32>, new_last: Option<u32>) -> Mismatch {
     let (last, new_last) = (last.unwrap_or(0), new_last.unwrap_or(0));
-    Mismatch::new("the same stack map frame behind that", last, new_last)
+    Mismatch::new("the same stack map frame after it", last, new_last)
 }
 
 /// Reads a frame of each table; `None` if they differ.
 fn same_frame(
     old: &mut StackMapReader<'_>,
     new: &mut StackMapReader<'_>,
-    walk: &Walk,
+    unspliced: &Unsplice,
 ) -> Option<()> {
     let (kind, bci) = old.frame().ok()??;
     let (new_kind, position) = new.frame().ok()??;
-    if kind != new_kind || walk.label(bci) != Some(position) {
+    if kind != new_kind || unspliced.label(bci) != Some(position) {
         return None;
     }
     match kind {
         FrameKind::Same | FrameKind::Chop(_) => Some(()),
-        FrameKind::SameLocals1StackItem => same_types(old, new, 1, walk),
-        FrameKind::Append(count) => same_types(old, new, u16::from(count), walk),
+        FrameKind::SameLocals1StackItem => same_types(old, new, 1, unspliced),
+        FrameKind::Append(count) => same_types(old, new, u16::from(count), unspliced),
         FrameKind::Full => {
             for _ in 0..2 {
                 let count = old.count().ok()?;
                 (new.count().ok()? == count).then_some(())?;
-                same_types(old, new, count, walk)?;
+                same_types(old, new, count, unspliced)?;
             }
             Some(())
         }
@@ -309,12 +322,12 @@ fn same_types(
     old: &mut StackMapReader<'_>,
     new: &mut StackMapReader<'_>,
     count: u16,
-    walk: &Walk,
+    unspliced: &Unsplice,
 ) -> Option<()> {
     for _ in 0..count {
         let (before, after) = (old.verification_type().ok()?, new.verification_type().ok()?);
         let same = if before.tag == item::UNINITIALIZED {
-            let position = walk.instruction(u32::from(before.value));
+            let position = unspliced.instruction(u32::from(before.value));
             after.tag == before.tag && position == Some(u32::from(after.value))
         } else {
             before == after

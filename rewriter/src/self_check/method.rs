@@ -5,16 +5,16 @@ use crate::index::MethodIndex;
 use crate::limits::FRAMES_REQUIRED_SINCE;
 use crate::plan::{Action, EditPlan};
 use crate::pool::PoolWriter;
+use crate::self_check::edited_frames::EditedFrames;
 use crate::self_check::error::SelfCheckError;
 use crate::self_check::expected::Expected;
 use crate::self_check::frames::{FrameCheck, FramePair};
 use crate::self_check::mismatch::Mismatch;
-use crate::self_check::retyped::Retyped;
 use crate::self_check::snippet::Host;
 use crate::self_check::tables::{same_handlers, same_table};
-use crate::self_check::walk::{Walk, Work};
+use crate::self_check::unsplice::{Unsplice, UnspliceInput};
 use crate::snippet::Snippet;
-use crate::splice::{Changes, ProbeWriter, edit_index};
+use crate::splice::{ProbeWriter, Replacements, edit_index};
 
 /// Buffers that one check passes to the next, like [`Scratch`](crate::Scratch) for splices.
 #[derive(Debug, Default)]
@@ -24,14 +24,14 @@ pub struct CheckScratch {
     pub(super) tables: Tables,
     pub(super) pool: PoolWriter,
     planned: Expected,
-    walk: Walk,
+    unspliced: Unsplice,
     /// True if no method may use the fast path.
     general: bool,
     frames: FrameCheck,
     pub(super) code_tables: CodeTables,
     pub(super) expected: Vec<u8>,
     /// Resolved changes. They are not lowered: the check compares the code with their operations.
-    changes: Changes,
+    changes: Replacements,
 }
 
 impl CheckScratch {
@@ -102,7 +102,7 @@ impl Pair<'_, '_> {
             .planned
             .read(
                 (before.bytes(), after.bytes()),
-                || self.original.code_marks(method),
+                || self.original.instruction_map(method),
                 self.plan,
                 self.edits,
                 &scratch.changes,
@@ -112,7 +112,7 @@ impl Pair<'_, '_> {
     }
 
     /// Returns the local variables that the new method should have.
-    fn locals(&self, before: &Code<'_, '_>, changes: &Changes) -> u32 {
+    fn locals(&self, before: &Code<'_, '_>, changes: &Replacements) -> u32 {
         if !self.plan.names_anything() {
             return u32::from(before.max_locals());
         }
@@ -146,7 +146,7 @@ impl Pair<'_, '_> {
     ) -> Result<(), Mismatch> {
         let CheckScratch {
             planned,
-            walk,
+            unspliced,
             general,
             frames,
             code_tables,
@@ -158,7 +158,7 @@ impl Pair<'_, '_> {
         {
             return Err(Mismatch::new("the same locals and no less stack", 0, 0));
         }
-        let retyped = Retyped {
+        let retyped = EditedFrames {
             original: self.original,
             output: self.output,
             method: self.method,
@@ -168,15 +168,15 @@ impl Pair<'_, '_> {
             edits: self.edits,
         };
         let (all, retyped) = (&retyped, self.special.then_some(&retyped));
-        let unwind = match retyped.is_some_and(Retyped::unwinds) {
+        let unwind = match retyped.is_some_and(EditedFrames::unwinds) {
             false => None,
             true => {
                 let handler = after.exception_table().last();
-                let handler = handler.ok_or(Mismatch::new("a handler of everything", 0, 0))?;
+                let handler = handler.ok_or(Mismatch::new("a catch-all handler", 0, 0))?;
                 Some(u32::from(handler.handler.0))
             }
         };
-        let work = Work {
+        let work = UnspliceInput {
             old: before.bytes(),
             new: after.bytes(),
             expected: planned,
@@ -188,25 +188,30 @@ impl Pair<'_, '_> {
             host: self.host(before),
             unwind,
         };
-        walk.run(&work, *general)?;
+        unspliced.run(&work, *general)?;
         let rows = (before.exception_rows(), after.exception_rows());
-        let covered = retyped.map_or(Ok(Vec::new()), Retyped::covered)?;
-        if !same_handlers(rows, before.bytes(), (&covered, unwind.unwrap_or(0)), walk) {
+        let covered = retyped.map_or(Ok(Vec::new()), EditedFrames::covered)?;
+        if !same_handlers(
+            rows,
+            before.bytes(),
+            (&covered, unwind.unwrap_or(0)),
+            unspliced,
+        ) {
             return Err(Mismatch::new("the same exception ranges", 0, 0));
         }
-        let retyped = match walk.inverted() {
+        let retyped = match unspliced.inverted() {
             [] => retyped.filter(|retyped| retyped.needs_frames()),
             _ => Some(all).filter(|retyped| retyped.framed()),
         };
-        self.attributes(before, after, retyped, walk, (frames, code_tables))
+        self.attributes(before, after, retyped, unspliced, (frames, code_tables))
     }
 
     fn attributes(
         &self,
         before: &Code<'_, '_>,
         after: &Code<'_, '_>,
-        retyped: Option<&Retyped<'_, '_>>,
-        walk: &Walk,
+        retyped: Option<&EditedFrames<'_, '_>>,
+        unspliced: &Unsplice,
         (frames, tables): (&mut FrameCheck, &mut CodeTables),
     ) -> Result<(), Mismatch> {
         let mut others: Attributes<'_, '_> = after.attributes();
@@ -222,7 +227,7 @@ impl Pair<'_, '_> {
             if kind == CodeTable::Frames {
                 framed = true;
                 if let Some(retyped) = retyped {
-                    retyped.check(Some(&other), walk)?;
+                    retyped.check(Some(&other), unspliced)?;
                     continue;
                 }
                 let limits = (before.max_locals(), before.max_stack());
@@ -233,10 +238,10 @@ impl Pair<'_, '_> {
                     limits,
                     tables: (&attribute, &other),
                 };
-                frames.check(&pair, walk)?;
+                frames.check(&pair, unspliced)?;
                 continue;
             }
-            if !same_table(kind, &attribute, other.bytes, walk) {
+            if !same_table(kind, &attribute, other.bytes, unspliced) {
                 return Err(Mismatch::new(
                     "the same lines, variables and annotations",
                     0,
@@ -246,11 +251,11 @@ impl Pair<'_, '_> {
         }
         if let Some(retyped) = retyped.filter(|_| !framed) {
             let added = others.next().filter(|other| other.name == "StackMapTable");
-            retyped.check(added.as_ref(), walk)?;
+            retyped.check(added.as_ref(), unspliced)?;
             framed = true;
         }
         let required = self.original.major_version() >= FRAMES_REQUIRED_SINCE;
-        if others.next().is_some() || (!framed && required && !walk.trampolines().is_empty()) {
+        if others.next().is_some() || (!framed && required && !unspliced.trampolines().is_empty()) {
             return Err(Mismatch::new("the same attributes of Code", 0, 0));
         }
         Ok(())

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_no_class_file_may_hold_do_not_pass() {
+    fn invalid_names_are_refused() {
         for (name, descriptor) in [("a", "La/B;"), ("a b", "[[I"), ("m", "(La/B;)V")] {
             assert_eq!(check(name, descriptor), Ok(()), "{name}{descriptor}");
         }
@@ -221,7 +221,7 @@ mod tests {
 
     /// A parameter type moved into a frame; found by mutating classes.
     #[test]
-    fn an_odd_name_that_the_class_is_typed_with_passes() {
+    fn odd_type_name_of_the_original_passes() {
         let sound = ClassFile::read(SHAPES).expect("a class");
         let method = ClassEdit::AddMethod(NewMethod {
             flags: jvms::access_flags::ACC_ABSTRACT,
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_names_no_class_does_not_pass() {
+    fn entry_without_a_class_is_refused() {
         let before = ClassFile::read(SHAPES).expect("a class");
         for (name, passes) in [
             ("a/B", true),

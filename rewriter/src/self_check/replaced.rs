@@ -1,8 +1,8 @@
 //! Checks a class file that replaces a whole class: valid in itself, and with the shape of the original.
 
 use crate::class::{ClassFile, Method, RecordComponent};
-use crate::self_check::unsound::{ReplacementError, heading, shown};
-use crate::self_check::whole;
+use crate::self_check::verifier::verify_class;
+use crate::self_check::verifier::{ReplacementError, heading, shown};
 use jvms::modified_utf8::Utf8;
 
 /// The first version of class files (JVMS table 4.1-A); a JVM refuses a lower one.
@@ -38,7 +38,7 @@ pub fn check_replacement(original: &ClassFile<'_>, bytes: &[u8]) -> Result<(), R
             found,
         });
     }
-    whole::check(&class)
+    verify_class(&class)
 }
 
 /// Checks that a class file is valid in itself, as [`check_replacement`] does, without comparing shapes.
@@ -46,7 +46,7 @@ pub fn check_replacement(original: &ClassFile<'_>, bytes: &[u8]) -> Result<(), R
 /// # Errors
 /// The first fault.
 pub fn check_soundness(bytes: &[u8]) -> Result<(), ReplacementError> {
-    whole::check(&ClassFile::read(bytes)?)
+    verify_class(&ClassFile::read(bytes)?)
 }
 
 /// Checks the parts that a retransformation may not change.

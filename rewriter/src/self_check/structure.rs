@@ -10,7 +10,7 @@ use jvms::constant_tag;
 
 use crate::self_check::error::SelfCheckError;
 use crate::self_check::new_names;
-use crate::structure::{Names, NewStructure, Role, expect_distinct, extended, rename, rest};
+use crate::structure::{Names, NewStructure, Role, check_duplicates, extended, rename, rest};
 
 fn expect(holds: bool, expected: &'static str) -> Result<(), SelfCheckError> {
     if holds {
@@ -272,7 +272,7 @@ pub(super) fn names(
             let pair = (item(old, place), item(new, moved(place)));
             expect(
                 renamed(before, after, names, pair),
-                "the new name of the old one",
+                "the new form of the old name",
             )?;
         }
     }
@@ -289,7 +289,7 @@ fn renamed(
     if let (Some(old), Some(new)) = (before.pool().utf8(old), after.pool().utf8(new)) {
         let (old, new) = (old.as_bytes(), new.as_bytes());
         let text = |role| names.text(role, old).as_deref() == Some(new);
-        return text(Role::Class) || text(Role::Signature) || names.gives(old, new);
+        return text(Role::Class) || text(Role::Signature) || names.renames_to(old, new);
     }
     if after.pool().tag(new) != Some(constant_tag::NAME_AND_TYPE) {
         return false;
@@ -301,7 +301,7 @@ fn renamed(
     };
     let descriptor = names.text(Role::Signature, old.1.as_bytes());
     let descriptor = descriptor.as_deref().unwrap_or(old.1.as_bytes());
-    descriptor == new.1.as_bytes() && names.gives(old.0.as_bytes(), new.0.as_bytes())
+    descriptor == new.1.as_bytes() && names.renames_to(old.0.as_bytes(), new.0.as_bytes())
 }
 
 /// Does the same, and checks each step by undoing it.
@@ -324,7 +324,7 @@ pub(crate) fn checked(
     let (bytes, places) = rename(&extended, &names).map_err(refused)?;
     let renamed = ClassFile::read(&bytes)?;
     self::names(&extended, &renamed, &names, &places)?;
-    expect_distinct(&renamed).map_err(refused)?;
+    check_duplicates(&renamed).map_err(refused)?;
     new_names::pool(&extended, &renamed)?;
     new_names::members(&extended, &renamed)?;
     Ok(rest(plan, &names, bytes))

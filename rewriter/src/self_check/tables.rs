@@ -6,7 +6,7 @@ use crate::class::{
 };
 use crate::cursor::{Cursor, u16_at};
 use crate::limits::MAX_EXTENDED_RANGES;
-use crate::self_check::walk::{FoundTrampoline, Walk};
+use crate::self_check::unsplice::{FoundTrampoline, Unsplice};
 use crate::splice::Positions;
 use jvms::opcode;
 
@@ -16,7 +16,7 @@ pub(super) fn same_handlers(
     (old, new): (&[[u8; 8]], &[[u8; 8]]),
     code: &[u8],
     (covered, handler): (&[(u32, u32)], u32),
-    walk: &Walk,
+    unspliced: &Unsplice,
 ) -> bool {
     let Some((moved, added)) = new.split_at_checked(old.len()) else {
         return false;
@@ -30,9 +30,9 @@ pub(super) fn same_handlers(
         let [t0, t1, f0, f1, i0, i1, new_kind @ ..] = *new;
         let found = [[t0, t1], [f0, f1], [i0, i1]].map(|at| Some(number(at)));
         let expected = [
-            begin_of_range((old, code), row, walk),
-            walk.end(number([e0, e1])),
-            walk.label(number([h0, h1])),
+            begin_of_range((old, code), row, unspliced),
+            unspliced.end(number([e0, e1])),
+            unspliced.label(number([h0, h1])),
         ];
         found == expected && old_kind == new_kind
     };
@@ -40,21 +40,25 @@ pub(super) fn same_handlers(
         let [s0, s1, e0, e1, h0, h1, 0, 0] = *row else {
             return false;
         };
-        walk.label(*from) == Some(number([s0, s1]))
-            && walk.end(*to) == Some(number([e0, e1]))
+        unspliced.label(*from) == Some(number([s0, s1]))
+            && unspliced.end(*to) == Some(number([e0, e1]))
             && handler == number([h0, h1])
     };
     old.iter().zip(moved).all(same)
-        && same_around_trampolines(old, around, walk)
+        && same_around_trampolines(old, around, unspliced)
         && covered.iter().zip(added).all(covers)
 }
 
 /// Returns the required start of this row's range. It starts before the code inserted on fall-through if the same
 /// handler covers the preceding code, or if the row covers a `monitorenter`.
-fn begin_of_range((rows, code): (&[[u8; 8]], &[u8]), row: &[u8; 8], walk: &Walk) -> Option<u32> {
+fn begin_of_range(
+    (rows, code): (&[[u8; 8]], &[u8]),
+    row: &[u8; 8],
+    unspliced: &Unsplice,
+) -> Option<u32> {
     let [s0, s1, ..] = *row;
     let bci = number([s0, s1]);
-    let (start, label) = (walk.start(bci), walk.label(bci));
+    let (start, label) = (unspliced.start(bci), unspliced.label(bci));
     let Some(before) = bci.checked_sub(1).filter(|_| start != label) else {
         return label;
     };
@@ -74,7 +78,7 @@ fn takes_a_monitor(code: &[u8], bci: u32) -> bool {
 
 /// Checks that `around` has the rows for trampolines. For each original row, these are the trampolines of jumps that
 /// begin and end in its range; adjacent trampolines share one row.
-fn same_around_trampolines(rows: &[[u8; 8]], around: &[[u8; 8]], walk: &Walk) -> bool {
+fn same_around_trampolines(rows: &[[u8; 8]], around: &[[u8; 8]], unspliced: &Unsplice) -> bool {
     let mut left = around.iter();
     let rows = if rows.len() > MAX_EXTENDED_RANGES {
         &[][..]
@@ -88,7 +92,7 @@ fn same_around_trampolines(rows: &[[u8; 8]], around: &[[u8; 8]], walk: &Walk) ->
                 contains(row, target) && contains_jointly(rows, row, source)
             })
         };
-        let mut covered = walk.trampolines().iter().filter(covers).peekable();
+        let mut covered = unspliced.trampolines().iter().filter(covers).peekable();
         while let Some(first) = covered.next() {
             let mut end = first.end;
             while let Some(next) = covered.next_if(|next| next.position == end) {
@@ -97,7 +101,7 @@ fn same_around_trampolines(rows: &[[u8; 8]], around: &[[u8; 8]], walk: &Walk) ->
             let expected = [
                 Some(first.position),
                 Some(end),
-                walk.label(number([h0, h1])),
+                unspliced.label(number([h0, h1])),
             ];
             let found = left.next().is_some_and(|found| {
                 let [s0, s1, e0, e1, i0, i1, kind @ ..] = *found;
@@ -117,20 +121,27 @@ fn number(bytes: [u8; 2]) -> u32 {
 }
 
 /// Compares an attribute of the output's code with the original, with moved bcis. Not for `StackMapTable`.
-pub(super) fn same_table(kind: CodeTable, old: &Attribute<'_>, new: &[u8], walk: &Walk) -> bool {
+pub(super) fn same_table(
+    kind: CodeTable,
+    old: &Attribute<'_>,
+    new: &[u8],
+    unspliced: &Unsplice,
+) -> bool {
     let mut tables = Tables {
         old: old.bytes,
         new,
-        walk,
+        unspliced,
         compared: 0,
     };
     if old.bytes.len() != new.len() {
         return false;
     }
     let compared = match kind {
-        CodeTable::Lines => tables.rows(|old, new| same_line(old, new, walk)),
-        CodeTable::Variables => tables.rows(|old, new| same_variable(old, new, walk)),
-        CodeTable::CharacterRanges => tables.rows::<14>(|old, new| same_characters(old, new, walk)),
+        CodeTable::Lines => tables.rows(|old, new| same_line(old, new, unspliced)),
+        CodeTable::Variables => tables.rows(|old, new| same_variable(old, new, unspliced)),
+        CodeTable::CharacterRanges => {
+            tables.rows::<14>(|old, new| same_characters(old, new, unspliced))
+        }
         CodeTable::TypeAnnotations => tables.annotations(),
         CodeTable::CldcFrames => tables.cldc_frames(),
         CodeTable::Frames | CodeTable::Unknown => None,
@@ -142,35 +153,35 @@ pub(super) fn same_table(kind: CodeTable, old: &Attribute<'_>, new: &[u8], walk:
 
 /// Returns the required start of a line or range at `bci`. At bci 0 it includes the code inserted at entry.
 #[inline]
-fn begin(bci: u32, walk: &Walk) -> Option<u32> {
+fn begin(bci: u32, unspliced: &Unsplice) -> Option<u32> {
     match bci {
         0 => Some(0),
-        _ => walk.label(bci),
+        _ => unspliced.label(bci),
     }
 }
 
 /// Compares a line entry: bci, and line number. In this and the following functions, bcis outside the code stay
 /// unchanged.
 #[inline]
-fn same_line(old: &[u8; 4], new: &[u8; 4], walk: &Walk) -> bool {
+fn same_line(old: &[u8; 4], new: &[u8; 4], unspliced: &Unsplice) -> bool {
     let old = u32::from_be_bytes(*old);
     let (bci, of) = (old >> 16, old & 0xFFFF);
-    u32::from_be_bytes(*new) == begin(bci, walk).unwrap_or(bci) << 16 | of
+    u32::from_be_bytes(*new) == begin(bci, unspliced).unwrap_or(bci) << 16 | of
 }
 
 /// Compares a variable: start and length, and the rest.
 #[inline]
-fn same_variable(old: &[u8; 10], new: &[u8; 10], walk: &Walk) -> bool {
+fn same_variable(old: &[u8; 10], new: &[u8; 10], unspliced: &Unsplice) -> bool {
     let ([s0, s1, l0, l1, of @ ..], [t0, t1, m0, m1, new_of @ ..]) = (*old, *new);
-    same_range([s0, s1, l0, l1], [t0, t1, m0, m1], walk) && of == new_of
+    same_range([s0, s1, l0, l1], [t0, t1, m0, m1], unspliced) && of == new_of
 }
 
 /// Compares start and length.
 #[inline]
-fn same_range(old: [u8; 4], new: [u8; 4], walk: &Walk) -> bool {
+fn same_range(old: [u8; 4], new: [u8; 4], unspliced: &Unsplice) -> bool {
     let range = u32::from_be_bytes(old);
     let (start, length) = (range >> 16, range & 0xFFFF);
-    let expected = match begin(start, walk).zip(walk.end(start + length)) {
+    let expected = match begin(start, unspliced).zip(unspliced.end(start + length)) {
         Some((begin, end)) => begin << 16 | end.saturating_sub(begin),
         None => range,
     };
@@ -178,12 +189,12 @@ fn same_range(old: [u8; 4], new: [u8; 4], walk: &Walk) -> bool {
 }
 
 /// Compares first and last bci, and the rest (`javac -Xjcov`).
-fn same_characters<const N: usize>(old: &[u8; N], new: &[u8; N], walk: &Walk) -> bool {
+fn same_characters<const N: usize>(old: &[u8; N], new: &[u8; N], unspliced: &Unsplice) -> bool {
     let ([f0, f1, l0, l1, of @ ..], [g0, g1, m0, m1, new_of @ ..]) = (&old[..], &new[..]) else {
         return false;
     };
     let (first, last) = (number([*f0, *f1]), number([*l0, *l1]));
-    let moved = begin(first, walk).zip(walk.end(last + 1));
+    let moved = begin(first, unspliced).zip(unspliced.end(last + 1));
     let expected = moved.map_or((first, last), |(begin, end)| {
         (begin, u32::from(u2(end) - 1))
     });
@@ -194,7 +205,7 @@ fn same_characters<const N: usize>(old: &[u8; N], new: &[u8; N], walk: &Walk) ->
 struct Tables<'t> {
     old: &'t [u8],
     new: &'t [u8],
-    walk: &'t Walk,
+    unspliced: &'t Unsplice,
     /// Number of bytes compared so far.
     compared: usize,
 }
@@ -238,11 +249,11 @@ impl Tables<'_> {
         let row = |table: &[u8]| table.get(at..)?.first_chunk::<4>().copied();
         let (old, new) = (row(self.old)?, row(self.new)?);
         self.compared = at + 4;
-        same_range(old, new, self.walk).then_some(())
+        same_range(old, new, self.unspliced).then_some(())
     }
 
     fn instruction(&mut self, at: usize) -> Option<()> {
-        match self.walk.instruction(self.old_at(at)?) {
+        match self.unspliced.instruction(self.old_at(at)?) {
             Some(position) => self.is(at, position),
             None => Some(()),
         }
@@ -253,7 +264,9 @@ impl Tables<'_> {
         let mut cursor = Cursor::new(self.old, 0);
         for _ in 0..cursor.u2("StackMap").ok()? {
             let at = cursor.position();
-            let label = self.walk.label(u32::from(cursor.u2("StackMap").ok()?))?;
+            let label = self
+                .unspliced
+                .label(u32::from(cursor.u2("StackMap").ok()?))?;
             self.is(at, label)?;
             for _ in 0..2 {
                 for _ in 0..cursor.u2("StackMap").ok()? {

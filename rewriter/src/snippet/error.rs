@@ -54,7 +54,7 @@ pub enum SnippetError {
         operand: i32,
     },
     /// A label of another snippet.
-    #[error("operation {at}: the label is none of this snippet's; make it with new_label")]
+    #[error("operation {at}: the label belongs to another snippet; create it with new_label")]
     UnknownLabel {
         /// The operation.
         at: u32,

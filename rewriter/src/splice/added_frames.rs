@@ -12,9 +12,9 @@ use crate::pool::PoolWriter;
 use crate::snippet::Operation;
 use crate::snippet::Snippet;
 use crate::splice::analysis::{Analysis, Inserted, Surrounding};
-use crate::splice::changes::Changes;
 use crate::splice::frames::MOST_FRAME_BYTES;
 use crate::splice::positions::Positions;
+use crate::splice::replacements::Replacements;
 use crate::typing::{
     Class, FrameWriter, Origin, ProgramPoint, Type, Typed, Types, by_entry, by_slot, encoded,
 };
@@ -56,7 +56,7 @@ pub(super) struct Placement<'o> {
 pub(super) fn extras<'t>(
     class: &ClassFile<'t>,
     analysis: &Analysis<'t>,
-    changes: &'t Changes,
+    changes: &'t Replacements,
     placement: &Placement<'_>,
     positions: &impl Positions,
 ) -> Result<Vec<Extra<'t>>, SkipReason> {
@@ -87,7 +87,7 @@ pub(super) fn extras<'t>(
             made.surrounding(found, changes, placed)?;
         }
     }
-    made.behind(&placement.inverted)?;
+    made.after_inverted(&placement.inverted)?;
     let extras = made.all.into_iter();
     Ok(extras
         .map(|(position, (locals, stack))| Extra {
@@ -176,7 +176,7 @@ impl<'t, P: Positions> Extras<'_, 't, P> {
     }
 
     /// Adds the frames after inverted branches: the types when the branch does not jump.
-    fn behind(&mut self, inverted: &[(u32, u32)]) -> Result<(), SkipReason> {
+    fn after_inverted(&mut self, inverted: &[(u32, u32)]) -> Result<(), SkipReason> {
         for (bci, position) in inverted {
             let point = ProgramPoint::After(*bci);
             let analysis = self.analysis;
@@ -205,7 +205,7 @@ impl<'t, P: Positions> Extras<'_, 't, P> {
     fn surrounding(
         &mut self,
         found: &Surrounding<'t>,
-        changes: &'t Changes,
+        changes: &'t Replacements,
         placed: &Placed<'_>,
     ) -> Result<(), SkipReason> {
         let point = ProgramPoint::At(found.bci);
@@ -220,8 +220,8 @@ impl<'t, P: Positions> Extras<'_, 't, P> {
             point,
             code,
             typed: &typed,
-            finds: found.exchange.operands.len(),
-            leaves: found.exchange.result.as_slice(),
+            finds: found.stack_effect.operands.len(),
+            leaves: found.stack_effect.result.as_slice(),
         };
         self.code(&code, placed)
     }

@@ -1,14 +1,14 @@
 //! Type analysis of the snippets of one method.
 
-use crate::changes::ChangedMethod;
 use crate::class::{ClassFile, Code};
 use crate::index::{Bci, MethodIndex};
 use crate::plan::{Action, Edit, EditPlan, Location, SkipReason};
+use crate::replace::ChangedMethod;
 use crate::snippet::{Snippet, SnippetError, SnippetId};
 use crate::splice::order::edit_index;
 use crate::typing::type_snippet;
 use crate::typing::{
-    Class, Exchange, MethodContext, PointContext, PointTypes, ProgramPoint, Type, Typed,
+    Class, MethodContext, PointContext, PointTypes, ProgramPoint, StackEffect, Type, Typed,
 };
 use jvms::names;
 
@@ -32,7 +32,7 @@ pub(crate) struct Surrounding<'t> {
     pub(crate) index: usize,
     pub(crate) bci: u32,
     at: PointContext<'t>,
-    pub(crate) exchange: Exchange<'t>,
+    pub(crate) stack_effect: StackEffect<'t>,
 }
 
 impl<'t> Surrounding<'t> {
@@ -42,8 +42,8 @@ impl<'t> Surrounding<'t> {
         code: &'t Snippet,
         context: &MethodContext<'t>,
     ) -> Result<Typed<'t>, SnippetError> {
-        let view = self.at.view(context).around(&self.exchange);
-        let operands = &self.exchange.operands;
+        let view = self.at.view(context).around(&self.stack_effect);
+        let operands = &self.stack_effect.operands;
         type_snippet(code, &view.finding(operands))
     }
 }
@@ -172,7 +172,7 @@ impl<'t> Analysis<'t> {
     }
 
     /// Computes the types after the branches at these ascending bcis.
-    pub(crate) fn follow_behind(
+    pub(crate) fn type_after_branches(
         &mut self,
         class: &ClassFile<'t>,
         code: &Code<'_, 't>,
@@ -211,8 +211,8 @@ fn surroundings<'t, 'p>(
             && plan.around(edit).is_some_and(Snippet::is_branching)
         {
             let wrong = |error| SkipReason::Change { bci, error };
-            let exchange = target.exchange_at(bci).map_err(wrong)?;
-            found.push(surrounding(index, bci, exchange, context, points));
+            let stack_effect = target.stack_effect_at(bci).map_err(wrong)?;
+            found.push(surrounding(index, bci, stack_effect, context, points));
         }
     }
     Ok(found)
@@ -223,17 +223,17 @@ fn surroundings<'t, 'p>(
 fn surrounding<'t>(
     index: usize,
     bci: Bci,
-    mut exchange: Exchange<'t>,
+    mut stack_effect: StackEffect<'t>,
     context: &MethodContext<'t>,
     points: &PointTypes<'t>,
 ) -> Surrounding<'t> {
     let location = Location::At(bci);
     let point = ProgramPoint::of(location, context.code);
     let own = Type::Object(Class::plain(context.known.this));
-    let count = exchange.operands.len();
+    let count = stack_effect.operands.len();
     let stack = points.get(point).map_or(&[][..], |types| &types.stack);
     let first = stack.len().checked_sub(count).and_then(|at| stack.get(at));
-    if let Some(receiver) = exchange.operands.first_mut()
+    if let Some(receiver) = stack_effect.operands.first_mut()
         && first == Some(&own)
         && receiver.is_reference()
     {
@@ -244,7 +244,7 @@ fn surrounding<'t>(
         index,
         bci: u32::from(bci.0),
         at: context.at(location, ready),
-        exchange,
+        stack_effect,
     }
 }
 
@@ -262,7 +262,7 @@ fn covered(
         return Ok(vec![(0, context.code.len() as u32)]);
     }
     if points.ready.is_empty() {
-        let reason = "where the constructor has called super() or this() cannot be shown";
+        let reason = "the call of super() or this() in the constructor cannot be located";
         return Err(SkipReason::CannotUnwind { reason });
     }
     Ok(points.ready.clone())

@@ -1,8 +1,8 @@
 //! The code of all insertions into one method.
 
 use crate::plan::Action;
-use crate::splice::changes::Changes;
 use crate::splice::probe::ProbeWriter;
+use crate::splice::replacements::Replacements;
 use crate::splice::snippets::{Lowered, Snippets};
 
 /// The code of all insertions into one method.
@@ -10,7 +10,7 @@ use crate::splice::snippets::{Lowered, Snippets};
 pub(crate) struct Inserts<'s> {
     pub(crate) probes: ProbeWriter,
     pub(crate) snippets: &'s Snippets,
-    pub(crate) changes: &'s Changes,
+    pub(crate) changes: &'s Replacements,
 }
 
 impl Inserts<'_> {

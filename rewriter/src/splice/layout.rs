@@ -2,7 +2,7 @@
 
 mod decode;
 mod edits;
-mod hits;
+mod fast_path;
 mod model;
 mod reach;
 mod settle;

@@ -12,7 +12,6 @@ use crate::plan::{Action, EditPlan, Location, SkipReason};
 use crate::pool::PoolWriter;
 use crate::splice::added_frames::{Extra, Placed, Placement, extras, write_frames};
 use crate::splice::analysis::{Analysis, is_special};
-use crate::splice::changes::Changes;
 use crate::splice::emit::Emitter;
 use crate::splice::frames::Frames;
 use crate::splice::inserts::Inserts;
@@ -20,6 +19,7 @@ use crate::splice::layout::Layout;
 use crate::splice::order::edit_index;
 use crate::splice::positions::Positions;
 use crate::splice::probe::ProbeWriter;
+use crate::splice::replacements::Replacements;
 use crate::splice::report::Warning;
 use crate::splice::snippets::Snippets;
 use crate::splice::tables::{EdgeCode, exception_table, relocate};
@@ -32,7 +32,7 @@ pub(crate) struct MethodScratch {
     layout: Layout,
     frames: Frames,
     snippets: Snippets,
-    changes: Changes,
+    changes: Replacements,
     edges: Vec<EdgeCode>,
     pub(super) tables: CodeTables,
 }
@@ -73,7 +73,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         let max_locals = self.max_locals(&layout)?;
         let changes = match self.plan.has_changes() {
             true => std::mem::take(&mut self.buffers.changes),
-            false => Changes::default(),
+            false => Replacements::default(),
         };
         let MethodScratch {
             layout: positions,
@@ -88,10 +88,10 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
         };
         let edits = self.plan.edits();
         let class = self.class;
-        let found = || class.code_marks(index);
+        let found = || class.instruction_map(index);
         positions.sort(view.bytes(), found, edits, self.order, inserts)?;
         let hit = self.probes.uniform_size().filter(|_| self.hits_alone);
-        let short = hit.is_some_and(|hit| positions.stays_near(hit));
+        let short = hit.is_some_and(|hit| positions.takes_fast_path(hit));
         if !short {
             positions.group(edits, inserts);
             positions.settle(view.bytes(), handlers)?;
@@ -130,7 +130,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
             edges,
             out,
         )?;
-        let analysis = self.behind_inverted(&view, index, analysis)?;
+        let analysis = self.types_after_inverted(&view, index, analysis)?;
         let extras = match analysis.as_ref().filter(|analysis| analysis.needs_frames()) {
             Some(analysis) => Some((analysis, self.extras(analysis, &changes)?)),
             None => None,
@@ -155,7 +155,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
     }
 
     /// Adds the types after each inverted branch, if the verifier reads frames.
-    fn behind_inverted<'t>(
+    fn types_after_inverted<'t>(
         &self,
         view: &Code<'_, 'a>,
         index: MethodIndex,
@@ -177,7 +177,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
             Some(analysis) => analysis,
             None => Analysis::of(self.class, index, view, self.plan, self.order)?,
         };
-        analysis.follow_behind(self.class, view, &inverted)?;
+        analysis.type_after_branches(self.class, view, &inverted)?;
         Ok(Some(analysis))
     }
 
@@ -209,7 +209,7 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
     fn extras<'t>(
         &self,
         analysis: &Analysis<'t>,
-        changes: &'t Changes,
+        changes: &'t Replacements,
     ) -> Result<Vec<Extra<'t>>, SkipReason>
     where
         'a: 't,

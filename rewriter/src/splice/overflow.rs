@@ -17,7 +17,7 @@ const MOST_HANDLERS: usize = 256;
 
 /// Returns the lowest probe of the method that may run after a caught overflow; all higher probes then count as such.
 /// `None` if no probe may.
-pub(super) fn first_probe_behind<'e>(
+pub(super) fn first_probe_after_overflow<'e>(
     class: &ClassFile<'_>,
     code: &Code<'_, '_>,
     edits: impl Iterator<Item = &'e Edit> + Clone,

@@ -8,7 +8,7 @@ use crate::splice::added::Added;
 use crate::splice::class_array::{Fetch, prepare};
 use crate::splice::hit_methods::{self, HitMethods};
 use crate::splice::order::edit_index;
-use crate::splice::overflow::first_probe_behind;
+use crate::splice::overflow::first_probe_after_overflow;
 use crate::splice::report::SpliceError;
 use crate::storage::ProbeStorage;
 use jvms::opcode;
@@ -155,7 +155,7 @@ impl ProbeWriter {
         if self.calls.is_none() {
             return ProbeWriter { far, ..self };
         }
-        let behind = first_probe_behind(class, code, of_method(plan, edits));
+        let behind = first_probe_after_overflow(class, code, of_method(plan, edits));
         ProbeWriter {
             stores_from: behind.unwrap_or(u32::MAX),
             far,

@@ -40,9 +40,7 @@ pub enum Warning {
         after: u32,
     },
     /// A conditional branch now spans more than 32 KB.
-    #[error(
-        "a branch of method {method} does not reach any more, and became its inverse around a `goto_w`"
-    )]
+    #[error("a branch of method {method} is out of range and became its inverse around a `goto_w`")]
     InvertedBranch {
         /// The method.
         method: MethodIndex,
@@ -54,7 +52,7 @@ pub enum Warning {
 #[non_exhaustive]
 pub enum SpliceError {
     /// The plan has a counter, whose storage only the merging caller knows.
-    #[error("probe {probe} counts, and a merged plan has the counter's code in its place")]
+    #[error("probe {probe} is a counter: replace it by its code when you merge the plans")]
     Counter {
         /// The probe.
         probe: u32,

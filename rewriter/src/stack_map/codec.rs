@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_is_read_as_it_was_written() {
+    fn every_frame_kind_round_trips() {
         let kinds = [
             FrameKind::Same,
             FrameKind::SameLocals1StackItem,
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_that_no_version_defines_are_refused() {
+    fn unassigned_tags_are_refused() {
         for tag in 128..=246 {
             let bytes = [0, 1, tag, 0, 0];
             let mut reader = StackMapReader::new(&bytes, 10).unwrap();
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn no_number_of_frames_leads_beyond_the_last_bci() {
+    fn frames_beyond_the_last_bci_are_refused() {
         let mut bytes = vec![0xFF, 0xFF];
         for _ in 0..u16::MAX {
             FrameKind::Same.write(u16::MAX, &mut bytes);

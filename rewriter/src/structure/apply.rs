@@ -5,9 +5,9 @@ use crate::edits::{ClassEdit, NewMethod, StructureError};
 use crate::plan::EditPlan;
 use crate::pool::PoolWriter;
 use crate::schema;
-use crate::structure::anchored::anchored;
 use crate::structure::body::{Signature, assemble};
-use crate::structure::distinct::expect_distinct;
+use crate::structure::duplicates::check_duplicates;
+use crate::structure::index_bounds::check_index_bounds;
 use crate::structure::members::extend;
 use crate::structure::names::Names;
 use crate::structure::rename_class::rename;
@@ -36,7 +36,7 @@ pub(crate) fn apply_class_edits(
         extended
     } else {
         let renamed = rename(&ClassFile::read(&extended)?, &names)?.0;
-        expect_distinct(&ClassFile::read(&renamed)?)?;
+        check_duplicates(&ClassFile::read(&renamed)?)?;
         renamed
     };
     Ok(rest(plan, &names, bytes))
@@ -101,7 +101,7 @@ pub(crate) fn extended(
     edits: &[ClassEdit],
 ) -> Result<Vec<u8>, StructureError> {
     validate(class, edits)?;
-    anchored(class)?;
+    check_index_bounds(class)?;
     let renames = |edit: &ClassEdit| {
         matches!(
             edit,

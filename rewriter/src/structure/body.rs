@@ -57,7 +57,7 @@ pub(crate) fn assemble(
             (false, false) => Ok(Type::Object(Class::plain(method_context.known.this))),
         },
         arguments: &method_context.arguments,
-        variables: Err("a body of a plugin's has local variables of its own alone"),
+        variables: Err("a replaced body can load only its own local variables"),
         at_entry: true,
         returns: method_context.returns,
         may_return: true,

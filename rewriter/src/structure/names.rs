@@ -90,7 +90,7 @@ impl Names {
     }
 
     /// Checks whether a member or member class is renamed from `old` to `new`.
-    pub(crate) fn gives(&self, old: &[u8], new: &[u8]) -> bool {
+    pub(crate) fn renames_to(&self, old: &[u8], new: &[u8]) -> bool {
         let members = self.members.values().flatten();
         let mut members = members.map(|((from, _), to)| (from.as_slice(), to.as_slice()));
         let simple = || {
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_replaced_as_whole_names_only() {
+    fn only_whole_names_are_replaced() {
         let names = names(&[("a/B", "x/Y")]);
         let cases = [
             ("La/B;", Some("Lx/Y;")),
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn generic_signatures_are_read_as_such() {
+    fn generic_signatures_are_renamed() {
         let names = names(&[("a/L", "x/LongerName"), ("a/L$In", "x/LongerName$Out")]);
         let cases = [
             // a type parameter called La, with a bound
@@ -350,14 +350,14 @@ mod tests {
     }
 
     #[test]
-    fn nesting_without_end_is_left_alone() {
+    fn endless_nesting_stays_unchanged() {
         let names = names(&[("a/B", "x/Y")]);
         let deep = "La/B<".repeat(5_000);
         assert_eq!(signature(&names, &deep), None);
     }
 
     #[test]
-    fn simple_names_are_what_the_compiler_would_have_written() {
+    fn simple_names_are_those_of_the_compiler() {
         let names = names(&[("a/B$C", "x/Y$Z"), ("a/B$1L", "x/Y$2M"), ("a/B$D", "x/Q")]);
         let simple = |old: &str| names.simple(old.as_bytes()).map(<[u8]>::to_vec);
         assert_eq!(simple("a/B$C"), Some(b"Z".to_vec()));

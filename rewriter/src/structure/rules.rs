@@ -9,7 +9,7 @@ use crate::edits::{
 use crate::index::MethodIndex;
 use crate::limits::{MAX_STRUCTURE_BYTES, ODD_NAMES_SINCE, STATIC_INTERFACE_METHODS_SINCE};
 use crate::structure::flags::{field_flags, method_flags};
-use crate::structure::spelling::{annotation_names, bad, method_name};
+use crate::structure::name_syntax::{annotation_names, bad, method_name};
 use jvms::access_flags::{ACC_ABSTRACT, ACC_INTERFACE, ACC_NATIVE, ACC_STATIC};
 use jvms::descriptor::{FieldType, MAX_ARGUMENT_SLOTS, MethodDescriptor};
 use jvms::modified_utf8;
@@ -338,7 +338,7 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
         let mut there = self.target(target)?;
         let what = || format!("attribute {name} of {target}");
         if name.is_empty() || OURS.contains(&name) {
-            let reason = "it is written by the rewriter alone";
+            let reason = "only the rewriter writes it";
             let what = what();
             return Err(StructureError::DoesNotSuit { what, reason });
         }

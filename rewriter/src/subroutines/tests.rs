@@ -64,9 +64,9 @@ fn class(major: u8, code: &[u8], tables: &Tables<'_>) -> Vec<u8> {
 }
 
 /// Code, handlers, lines and local variables of the method after inlining.
-type Found = (Vec<u8>, Vec<[u8; 8]>, Vec<(u16, u16)>, Vec<(u16, u16)>);
+type InlinedMethod = (Vec<u8>, Vec<[u8; 8]>, Vec<(u16, u16)>, Vec<(u16, u16)>);
 
-fn inline(code: &[u8], tables: &Tables<'_>) -> Option<Found> {
+fn inline(code: &[u8], tables: &Tables<'_>) -> Option<InlinedMethod> {
     let class = class(49, code, tables);
     let inlined = inline_subroutines(&ClassFile::read(&class).unwrap())?;
     let inlined = ClassFile::read(&inlined).unwrap();
@@ -98,7 +98,7 @@ fn code_of(code: &[u8]) -> Option<Vec<u8>> {
 }
 
 #[test]
-fn each_call_gets_a_copy_behind_the_method() {
+fn each_call_gets_a_copy_after_the_method() {
     // 0: jsr 7; 3: jsr_w 7 …
     let code = [JSR, 0, 9, JSR_W, 0, 0, 0, 6, RETURN, ASTORE_0, NOP, RET, 0];
     let calls = [&call(7)[..], &call(8), &[RETURN]].concat();
@@ -107,7 +107,7 @@ fn each_call_gets_a_copy_behind_the_method() {
 }
 
 #[test]
-fn code_without_a_call_and_newer_classes_stay_as_they_are() {
+fn code_without_a_call_and_newer_classes_stay_unchanged() {
     assert_eq!(code_of(&[NOP, RETURN]), None);
     // The byte of a `jsr` as the operand of another instruction.
     assert_eq!(code_of(&[WIDE, RET, 0, 0xa8, RETURN]), None);
@@ -116,7 +116,7 @@ fn code_without_a_call_and_newer_classes_stay_as_they_are() {
 }
 
 #[test]
-fn nested_subroutines_are_copied_breadth_first_and_code_without_a_path_is_left_out() {
+fn nested_subroutines_are_copied_breadth_first_without_unreachable_code() {
     // 0: jsr 5; 3: return; 4: nop; 5: astore_0; 6: jsr 11; 9: ret 0; 11: astore_1; 12: ret 1
     let code = [
         JSR, 0, 5, RETURN, NOP, ASTORE_0, JSR, 0, 5, RET, 0, ASTORE_1, RET, 1,
@@ -129,7 +129,7 @@ fn nested_subroutines_are_copied_breadth_first_and_code_without_a_path_is_left_o
 }
 
 #[test]
-fn subroutine_that_calls_itself_and_code_that_nobody_returns_from_stay() {
+fn recursive_and_endless_subroutines_stay_unchanged() {
     let itself = [JSR, 0, 4, RETURN, ASTORE_0, JSR, 0xff, 0xff, RET, 0];
     assert_eq!(code_of(&itself), None);
     assert_eq!(code_of(&[JSR, 0, 5, RET, 0, ASTORE_0, RET, 0]), None);
@@ -173,7 +173,7 @@ fn switches_move_with_their_padding() {
 }
 
 #[test]
-fn tables_name_each_copy() {
+fn tables_cover_each_copy() {
     // 0: jsr 8; 3: jsr 8; 6: nop; 7: return; 8: astore_0; 9: nop; 10: ret 0; 12: pop; 13: return
     let code = [
         JSR, 0, 8, JSR, 0, 5, NOP, RETURN, ASTORE_0, NOP, RET, 0, POP, RETURN,
@@ -197,7 +197,7 @@ fn tables_name_each_copy() {
 }
 
 #[test]
-fn copies_that_grow_too_long_are_not_made() {
+fn copies_beyond_the_limit_are_not_made() {
     // Eight subroutines, each of which calls the next one eight times, and the last has a nop.
     let mut code = vec![JSR, 0, 4, RETURN];
     for level in 0..8_u8 {

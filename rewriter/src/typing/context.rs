@@ -212,11 +212,9 @@ impl<'t> MethodContext<'t> {
         let this = if self.is_static {
             Err("the method is static and has no this")
         } else if !ready {
-            Err(
-                "nothing can use this before super() or this() of a constructor, or where it cannot be shown to have been called",
-            )
+            Err("this may be uninitialized here: use it after super() or this() of the constructor")
         } else if self.this_lost && !at_entry {
-            Err("the method reuses slot 0, so this is no longer there; take it at the entry")
+            Err("the method overwrites slot 0, so this is lost; load it at the entry")
         } else {
             Ok(Type::Object(Class::plain(self.known.this)))
         };
@@ -225,7 +223,7 @@ impl<'t> MethodContext<'t> {
             stack,
             this,
             ready,
-            variables: Err("local variables can be loaded in front of an instruction alone"),
+            variables: Err("local variables can be loaded only before an instruction"),
         }
     }
 }
@@ -313,12 +311,12 @@ pub(crate) struct TypingContext<'t, 's> {
     /// True if the snippet must return or throw.
     pub(crate) whole_body: bool,
     /// The stack effect of the instruction that the snippet surrounds.
-    pub(crate) around: Option<&'s Exchange<'t>>,
+    pub(crate) around: Option<&'s StackEffect<'t>>,
 }
 
 /// The operands of an instruction, bottom first, and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Exchange<'t> {
+pub(crate) struct StackEffect<'t> {
     pub(crate) operands: Vec<Type<'t>>,
     pub(crate) result: Option<Type<'t>>,
 }
@@ -330,9 +328,9 @@ impl<'t, 's> TypingContext<'t, 's> {
     }
 
     /// Returns the context around an instruction.
-    pub(crate) fn around(self, exchange: &'s Exchange<'t>) -> Self {
+    pub(crate) fn around(self, effect: &'s StackEffect<'t>) -> Self {
         TypingContext {
-            around: Some(exchange),
+            around: Some(effect),
             ..self
         }
     }

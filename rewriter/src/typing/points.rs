@@ -10,8 +10,8 @@ use crate::cursor::u16_at;
 use crate::index::Bci;
 use crate::plan::{Location, SkipReason};
 use crate::typing::context::MethodContext;
-use crate::typing::follow::Followed;
 use crate::typing::frames::by_slot;
+use crate::typing::instruction_typer::InstructionTyper;
 use crate::typing::machine::Machine;
 use crate::typing::types::Type;
 use jvms::opcode;
@@ -86,9 +86,9 @@ impl<'t> PointTypes<'t> {
     ) -> Result<Vec<Type<'t>>, &'static str> {
         let found = self.get(point).map(|types| types.locals.clone());
         found.ok_or(match point {
-            ProgramPoint::Unwind => "local variables are not known where an exception leaves the method",
-            _ if is_framed => "nothing leads here, so nothing is known of local variables",
-            _ => "the class file has no stack map frames (version 49 or older), which say what local variables hold",
+            ProgramPoint::Unwind => "local variables are unknown when an exception leaves the method",
+            _ if is_framed => "this code is unreachable, so its local variables are unknown",
+            _ => "the class file (version 49 or older) has no stack map frames, so local variables are unknown",
         })
     }
 
@@ -149,7 +149,7 @@ impl<'t> PointTypes<'t> {
         let mut machine = Machine::new(true);
         by_slot(&context.initial, &mut machine.locals);
         keep(&mut found.types, ProgramPoint::Entry, &machine)?;
-        let followed = Followed {
+        let followed = InstructionTyper {
             pool: class.pool(),
             code: context.code,
             known: &context.known,
@@ -203,7 +203,7 @@ impl<'t> PointTypes<'t> {
         let mut found = PointTypes::default();
         let mut machine = Machine::new(true);
         by_slot(&context.initial, &mut machine.locals);
-        let followed = Followed {
+        let followed = InstructionTyper {
             pool: class.pool(),
             code: context.code,
             known: &context.known,

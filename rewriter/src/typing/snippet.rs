@@ -4,7 +4,7 @@ use crate::limits::{
     LDC_CLASS_SINCE, MAX_SNIPPET_PASSES, MAX_SNIPPET_STATE, STATIC_INTERFACE_METHODS_SINCE,
 };
 use crate::snippet::{Label, Member, Operation, Snippet, SnippetError, Value};
-use crate::typing::context::{Exchange, TypingContext};
+use crate::typing::context::{StackEffect, TypingContext};
 use crate::typing::machine::{Expected, Fault, Machine};
 use crate::typing::types::{Class, Origin, Type};
 use jvms::descriptor::{BaseType, FieldType};
@@ -125,7 +125,8 @@ impl<'t, 's> Check<'t, 's> {
         let end = operations.len() as u32;
         match dead {
             Some(at) if !self.changed => {
-                let reason = "nothing leads here: place a label that is jumped to, or leave it out";
+                let reason =
+                    "this code is unreachable: place the label of a jump before it, or remove it";
                 return Err(SnippetError::NotHere { at, reason });
             }
             _ => {}
@@ -138,7 +139,7 @@ impl<'t, 's> Check<'t, 's> {
 
     fn end(&self, at: u32) -> Result<(), SnippetError> {
         if self.context.whole_body {
-            let reason = "a body has to return or throw, and it ends here";
+            let reason = "a body must return or throw, but it ends here";
             return Err(SnippetError::NotHere { at, reason });
         }
         let (left, wanted) = (&self.machine.stack, self.context.left());
@@ -217,14 +218,14 @@ impl<'t, 's> Check<'t, 's> {
             self.changed |= widen(old, *new);
         }
         if state.this != self.this {
-            let reason = "this is initialized on one way here and not on the other";
+            let reason = "this is initialized on one path to this label but not on the other";
             return Err(SnippetError::NotHere { at, reason });
         }
         for (old, new) in state.stack.iter_mut().zip(&self.machine.stack) {
             let before = *old;
             self.changed |= widen(old, *new);
             if *old == Type::Top {
-                let expected = format!("{before} on the stack as on another way here");
+                let expected = format!("{before} on the stack as on another path");
                 let found = new.to_string();
                 return Err(SnippetError::Mismatch {
                     at,
@@ -246,11 +247,8 @@ impl<'t, 's> Check<'t, 's> {
         match operation {
             Operation::Label(_) => {}
             Operation::This => {
-                let this = self.this.ok_or_else(|| {
-                    let reason = self.context.this.err().unwrap_or("there is no this here");
-                    SnippetError::NotHere { at, reason }
-                })?;
-                machine.push(this).map_err(fault(opcode::ALOAD))?;
+                let this = self.loaded_this(at)?;
+                self.machine.push(this).map_err(fault(opcode::ALOAD))?;
             }
             Operation::Argument(index) => {
                 let value = self.argument(at, *index)?;
@@ -291,7 +289,7 @@ impl<'t, 's> Check<'t, 's> {
                     .filter(|found| **found == made)
                     .for_each(|found| *found = Type::Top);
                 if machine.stack.contains(&made) {
-                    let reason = "the object of the round before is not initialized yet";
+                    let reason = "the object of the previous iteration is not initialized yet";
                     return Err(SnippetError::NotHere { at, reason });
                 }
                 machine.push(made).map_err(fault(opcode::NEW))?;
@@ -324,23 +322,30 @@ impl<'t, 's> Check<'t, 's> {
                 self.machine.push(value).map_err(fault(opcode::ALOAD))?;
             }
             Operation::Proceed => {
-                let exchange = self.around(at)?;
-                let mut operands = exchange.operands.iter();
+                let effect = self.around(at)?;
+                let mut operands = effect.operands.iter();
                 let pushed = operands.try_for_each(|found| self.machine.push(*found));
                 pushed.map_err(fault(opcode::ALOAD))?;
-                self.exchange(exchange).map_err(fault(opcode::NOP))?;
+                self.apply_effect(effect).map_err(fault(opcode::NOP))?;
             }
             Operation::Original(bytes) => {
                 let code = bytes.first().copied().unwrap_or(opcode::NOP);
-                let exchange = self.around(at)?;
-                self.exchange(exchange).map_err(fault(code))?;
+                let effect = self.around(at)?;
+                self.apply_effect(effect).map_err(fault(code))?;
             }
         }
         Ok(true)
     }
 
+    /// Returns the type that `load_this` pushes.
+    fn loaded_this(&self, at: u32) -> Result<Type<'t>, SnippetError> {
+        let reason = self.context.this.err();
+        let reason = reason.unwrap_or("this is not available here");
+        self.this.ok_or(SnippetError::NotHere { at, reason })
+    }
+
     /// Returns the stack effect of the surrounded instruction.
-    fn around(&self, at: u32) -> Result<&'s Exchange<'t>, SnippetError> {
+    fn around(&self, at: u32) -> Result<&'s StackEffect<'t>, SnippetError> {
         let reason = "only code around an instruction has operands and can proceed";
         self.context
             .around
@@ -348,11 +353,11 @@ impl<'t, 's> Check<'t, 's> {
     }
 
     /// Pops the operands of an instruction and pushes its result.
-    fn exchange(&mut self, exchange: &Exchange<'t>) -> Result<(), Fault<'t>> {
-        for wanted in exchange.operands.iter().rev() {
+    fn apply_effect(&mut self, effect: &StackEffect<'t>) -> Result<(), Fault<'t>> {
+        for wanted in effect.operands.iter().rev() {
             self.machine.pop_as(*wanted, self.context.known)?;
         }
-        exchange
+        effect
             .result
             .map_or(Ok(()), |result| self.machine.push(result))
     }
@@ -365,7 +370,7 @@ impl<'t, 's> Check<'t, 's> {
         };
         let argument = found.ok_or(missing)?;
         if argument.lost && !self.context.at_entry {
-            let reason = "the method reuses this parameter's slot, so its value is no longer there; take it at the entry";
+            let reason = "the method overwrites this parameter's slot; load it at the entry";
             return Err(SnippetError::NotHere { at, reason });
         }
         Ok(Type::of(argument.kind))
@@ -399,7 +404,7 @@ impl<'t, 's> Check<'t, 's> {
             return Ok(found);
         }
         let found = match found {
-            Type::Top => "nothing that is set on every way here".to_owned(),
+            Type::Top => "no value that is set on every path".to_owned(),
             other => other.to_string(),
         };
         Err(SnippetError::Mismatch {
@@ -530,7 +535,7 @@ impl<'t, 's> Check<'t, 's> {
         if self.passed.get(label.0 as usize) == Some(&true) {
             let all = self.machine.locals.iter().chain(&self.machine.stack);
             if all.clone().any(Type::is_uninitialized) {
-                let reason = "an object that is not initialized yet cannot be carried backwards";
+                let reason = "a backward jump cannot carry an uninitialized object";
                 return Err(SnippetError::NotHere { at, reason });
             }
         }

@@ -37,7 +37,7 @@ fn refusal(change: Change) -> String {
 }
 
 #[test]
-fn operands_are_kept_read_and_given_back() {
+fn operands_are_stored_read_and_restored() {
     let bytes = calling(&CODE);
     let class = ClassFile::read(&bytes).unwrap();
     let mut plan = PlanBuilder::new(&class);
@@ -138,13 +138,13 @@ fn expect_refused(name: &str, opcode: u8, reason: &str) {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_its_reason() {
-    let said = "method 0 bci 2 cannot be changed so: the code around it does not fit: ";
+fn unsuitable_code_around_instructions_is_refused_with_the_reason() {
+    let said = "the change does not fit method 0 bci 2: the code around it does not fit: ";
     let proceed = |code: &mut Snippet| code.proceed().unwrap();
     for (change, expected) in [
         (
             snippet(|_| ()),
-            "operation 0: it has to proceed with the instruction; what takes one out is remove",
+            "operation 0: it must proceed with the instruction; use remove to drop an instruction",
         ),
         (
             snippet(|code| {
@@ -219,7 +219,7 @@ fn operands_belong_to_code_around_an_instruction() {
 }
 
 #[test]
-fn names_in_it_are_renamed_with_the_class() {
+fn names_in_surrounding_code_are_renamed_with_the_class() {
     let bytes = calling(&CODE);
     let class = ClassFile::read(&bytes).unwrap();
     let mut plan = EditPlan::new();
@@ -248,7 +248,7 @@ fn names_in_it_are_renamed_with_the_class() {
 /// Two hundred checkers that each follow the method once take longer than one checker with all 6,000 locations, which
 /// would otherwise follow it 6,000 times.
 #[test]
-fn a_method_is_followed_once_for_all_of_its_sites() {
+fn method_is_analysed_once_for_all_locations() {
     let one = [op::LCONST_1, op::ICONST_1, op::INVOKESTATIC, 0, 11, op::POP];
     let mut code = one.repeat(6_000);
     code.push(op::RETURN);

@@ -12,9 +12,9 @@ use crate::fixtures::{ALL, STORAGE};
 use crate::program::class_with;
 
 /// An instruction with its method.
-type Found<'a> = (MethodIndex, Instruction<'a>);
+type MethodInstruction<'a> = (MethodIndex, Instruction<'a>);
 
-fn instructions<'a>(class: &ClassFile<'a>) -> Vec<Found<'a>> {
+fn instructions<'a>(class: &ClassFile<'a>) -> Vec<MethodInstruction<'a>> {
     let mut all = Vec::new();
     for method in class.methods() {
         if let Ok(Some(code)) = method.code() {
@@ -71,7 +71,7 @@ fn every_call_and_field_access_can_be_redirected_and_removed() {
             assert_eq!(skipped, []);
             let after = ClassFile::read(&out).unwrap();
             let hooks = |class: &ClassFile<'_>| {
-                let called = |(_, found): &Found<'_>| {
+                let called = |(_, found): &MethodInstruction<'_>| {
                     let member = found
                         .pool_index()
                         .and_then(|index| class.pool().member_ref(index));
@@ -90,7 +90,7 @@ fn every_call_and_field_access_can_be_redirected_and_removed() {
 }
 
 #[test]
-fn an_allocation_becomes_one_of_another_class_or_a_factory_call() {
+fn allocation_becomes_another_class_or_a_factory_call() {
     let (mut made, mut factories) = (0, 0);
     for (_, bytes) in ALL {
         let class = ClassFile::read(bytes).unwrap();
@@ -107,7 +107,7 @@ fn an_allocation_becomes_one_of_another_class_or_a_factory_call() {
             if let Err(refused) = &refused {
                 let text = refused.to_string();
                 assert!(
-                    text.contains("no class is loaded to see that sample/Sub"),
+                    text.contains("the class file does not show that sample/Sub"),
                     "{text}"
                 );
                 plan.change(method, found.bci, change(true)).unwrap();
@@ -115,7 +115,7 @@ fn an_allocation_becomes_one_of_another_class_or_a_factory_call() {
             let (skipped, out) = spliced(&class, &plan.finish());
             assert_eq!(skipped, []);
             let after = ClassFile::read(&out).unwrap();
-            let new = |found: &Found<'_>| {
+            let new = |found: &MethodInstruction<'_>| {
                 found.1.opcode == opcode::NEW
                     && after
                         .pool()
@@ -200,7 +200,7 @@ fn with_entries(bytes: &[u8], last: &[u8], entries: &[u8], count: u16) -> Vec<u8
 }
 
 #[test]
-fn a_call_of_nothing_for_nothing_leaves_room_for_the_frames_around_it() {
+fn call_without_operands_and_result_keeps_surrounding_frames_apart() {
     let code = [
         opcode::ICONST_1,
         opcode::IFEQ,
@@ -277,7 +277,7 @@ fn a_removed_call_drops_its_operands_and_pushes_a_value() {
 }
 
 #[test]
-fn changes_that_do_not_suit_are_refused_with_their_reason() {
+fn unsuitable_changes_are_refused_with_the_reason() {
     let code = [
         opcode::LCONST_1,
         opcode::ICONST_1,
@@ -335,7 +335,7 @@ fn changes_that_do_not_suit_are_refused_with_their_reason() {
         let error = plan
             .change(MethodIndex(0), Bci(bci), change.clone())
             .unwrap_err();
-        let words = format!("method 0 bci {bci} cannot be changed so: {expected}");
+        let words = format!("the change does not fit method 0 bci {bci}: {expected}");
         assert_eq!(error.to_string(), words);
         let mut unchecked = EditPlan::new();
         unchecked.change(MethodIndex(0), Bci(bci), change).unwrap();
@@ -346,7 +346,7 @@ fn changes_that_do_not_suit_are_refused_with_their_reason() {
 }
 
 #[test]
-fn two_changes_of_one_instruction_leave_the_method_alone() {
+fn two_changes_of_one_instruction_skip_the_method() {
     let code = [
         opcode::LCONST_1,
         opcode::ICONST_1,

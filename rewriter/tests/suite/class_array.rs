@@ -76,7 +76,7 @@ fn first_with_code(class: &ClassFile<'_>) -> MethodIndex {
 }
 
 #[test]
-fn every_version_reaches_its_array_in_its_own_way() {
+fn every_version_has_its_own_array_access() {
     let mut interfaces = 0;
     let both = |(name, bytes): &(&'static str, &[u8])| {
         [(*name, bytes.to_vec()), (*name, as_interface(bytes))]
@@ -165,7 +165,7 @@ fn added_members_are_private_static_and_synthetic() {
 }
 
 #[test]
-fn taken_name_is_not_taken_twice() {
+fn name_in_use_is_avoided() {
     let once = spliced(&of_version(ALL[5].1, 52));
     let twice = spliced(&once);
     let class = ClassFile::read(&twice).unwrap();
@@ -176,7 +176,7 @@ fn taken_name_is_not_taken_twice() {
 }
 
 #[test]
-fn what_was_added_is_checked_too() {
+fn added_members_are_checked() {
     for major in [52, 55] {
         let bytes = of_version(ALL[5].1, major);
         let class = ClassFile::read(&bytes).unwrap();
@@ -204,7 +204,7 @@ fn what_was_added_is_checked_too() {
 }
 
 #[test]
-fn counters_have_no_array_of_their_own() {
+fn counters_need_no_array() {
     let class = ClassFile::read(SHAPES).unwrap();
     let mut plan = EditPlan::new();
     let method = first_with_code(&class);

@@ -28,7 +28,7 @@ fn annotated(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn order_of_methods_is_no_difference_and_an_annotation_is_one() {
+fn content_ignores_method_order_but_not_annotations() {
     for (name, bytes) in ALL {
         let ordered = content::in_order(&read(bytes));
         assert_eq!(ordered.len(), bytes.len(), "{name}");
@@ -40,7 +40,7 @@ fn order_of_methods_is_no_difference_and_an_annotation_is_one() {
 }
 
 #[test]
-fn class_without_a_change_is_fitted_as_it_is() {
+fn unchanged_class_is_fitted_unchanged() {
     for (name, bytes) in ALL {
         let pair = Pair {
             new: bytes,
@@ -63,7 +63,7 @@ fn class_without_a_change_is_fitted_as_it_is() {
 
 /// Malformed classes are read to the end.
 #[test]
-fn damaged_classes_are_compared_without_a_panic() {
+fn malformed_classes_are_compared_without_panic() {
     for (_, bytes) in ALL {
         for at in (0..bytes.len()).step_by(7) {
             let mut damaged = bytes.to_vec();

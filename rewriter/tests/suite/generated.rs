@@ -8,7 +8,7 @@ use jvms::opcode;
 use rewriter::{
     Annotation, Bci, CallTarget, Change, CheckScratch, ClassEdit, ClassFile, EditPlan,
     ElementValue, InsertionPoint, Instruction, Literal, Location, MemberName, MethodIndex,
-    NewField, NewMethod, Part, PlanBuilder, PoolIndex, PrefixedNative, ProbeStorage, Scratch,
+    NewField, NewMethod, PlanBuilder, PluginPlan, PoolIndex, PrefixedNative, ProbeStorage, Scratch,
     Snippet, Target, check_splice, print, schema, splice,
 };
 
@@ -359,12 +359,12 @@ fn is_loadable(class: &ClassFile<'_>) -> bool {
     let named = fields
         .chain(methods)
         .all(|(name, descriptor)| name != "" && descriptor != "");
-    named && is_anchored(class) && schema::compare(class, class).is_empty()
+    named && has_bounded_indices(class) && schema::compare(class, class).is_empty()
 }
 
 /// Checks that the classes have names, and that the other indices are within the pool, in attributes that may not
 /// change. Otherwise an appended entry could give them a meaning.
-fn is_anchored(class: &ClassFile<'_>) -> bool {
+fn has_bounded_indices(class: &ClassFile<'_>) -> bool {
     let pool = class.pool();
     class.attributes().all(|found| {
         let items = |from| {
@@ -476,7 +476,7 @@ pub fn merge(bytes: &[u8]) -> u32 {
     let (class, mut generator) = input(bytes, 0);
     let class = ClassFile::read(&class).expect("a class that was read before");
     let plans = [generator.plan(&class, true), generator.plan(&class, true)];
-    let part = |by, plan, hits| Part { by, plan, hits };
+    let part = |by, plan, hits| PluginPlan { by, plan, hits };
     if let Ok(alone) = EditPlan::merge(&[part("a", &plans[0], 0)]) {
         let (mut scratch, mut out, mut merged) = (Scratch::default(), Vec::new(), Vec::new());
         drop(splice(

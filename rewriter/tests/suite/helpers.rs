@@ -52,7 +52,7 @@ fn names(class: &ClassFile<'_>) -> Vec<String> {
 }
 
 #[test]
-fn names_are_those_of_the_package_and_of_what_the_classes_are() {
+fn names_combine_package_and_content() {
     for (user, package) in [("com/acme/Main", "com/acme/"), ("Main", "")] {
         let placed = place(user, &[TALLY, STEP]).expect("sound classes");
         let [tally, step] = placed.as_slice() else {
@@ -97,7 +97,7 @@ fn refused(files: &[&[u8]]) -> String {
 }
 
 #[test]
-fn what_the_jvm_would_refuse_is_refused_with_its_cause() {
+fn invalid_helper_classes_are_refused_with_the_cause() {
     let version = |major: u8| [&STEP[..6], &[0, major], &STEP[8..]].concat();
     assert!(refused(&[STEP, b"text"]).starts_with("class file 1 cannot be read"));
     assert!(refused(&[&STEP[..STEP.len() - 1]]).starts_with("class file 0 cannot be read"));
@@ -108,7 +108,7 @@ fn what_the_jvm_would_refuse_is_refused_with_its_cause() {
     );
     assert_eq!(
         refused(&[STEP, STEP]),
-        "the class Tally$Step is there twice"
+        "the class Tally$Step is given twice"
     );
     let text = b"java/lang/Object";
     let at = STEP
@@ -126,7 +126,7 @@ fn what_the_jvm_would_refuse_is_refused_with_its_cause() {
     let mut other = STEP.to_vec();
     other[at] = 0x03;
     assert!(
-        refused(&[&other]).starts_with("the class Tally$Step is not sound"),
+        refused(&[&other]).starts_with("the JVM would reject the class Tally$Step"),
         "{}",
         refused(&[&other])
     );
@@ -190,7 +190,7 @@ fn code_with(opcode: u8, owner: String, member: &str, interface: bool) -> Snippe
 }
 
 #[test]
-fn what_a_helper_class_has_can_be_used() {
+fn members_of_helper_classes_can_be_used() {
     for (opcode, owner, member, interface) in [
         (NEW, "Kit$Piece", "", false),
         (GETSTATIC, "Kit", "total I", false),
@@ -226,7 +226,7 @@ fn what_a_helper_class_has_can_be_used() {
 
 // listing: one use that cannot be linked after another
 #[test]
-fn what_a_helper_class_does_not_have_is_named_with_the_error_of_the_jvm() {
+fn missing_members_are_named_with_the_error_of_the_jvm() {
     for (opcode, owner, member, interface, expected) in [
         (NEW, "Kit", "", false, "InstantiationError"),
         (NEW, "Part", "", false, "InstantiationError"),
@@ -343,7 +343,7 @@ fn with_text(bytes: &[u8], old: &str, new: &str) -> Vec<u8> {
 }
 
 #[test]
-fn helper_classes_are_given_what_they_use_of_one_another() {
+fn helper_classes_need_the_members_that_they_use() {
     let [part, kit, piece, _] = KIT;
     assert_eq!(
         refused(&[part, kit]),
@@ -379,7 +379,7 @@ fn helper_classes_are_given_what_they_use_of_one_another() {
 }
 
 #[test]
-fn damaged_classes_never_panic() {
+fn malformed_classes_never_panic() {
     for at in 0..TALLY.len() {
         for bit in [0x01, 0x80] {
             let mut damaged = TALLY.to_vec();

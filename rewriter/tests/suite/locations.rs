@@ -177,7 +177,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn probes_are_passed_exactly_when_their_place_is((program, choice, decisions) in programs(5)) {
+    fn probes_run_exactly_when_their_location_does((program, choice, decisions) in programs(5)) {
         let code = assemble(&program);
         let plan = plan_of(&code, &choice, usize::MAX / 2);
         prop_assert_eq!(check(&code, &plan, &decisions), None);
@@ -301,7 +301,7 @@ fn branch_without_room_for_a_trampoline_becomes_its_inverse_around_a_wide_jump()
 }
 
 #[test]
-fn branch_that_nothing_follows_is_not_inverted() {
+fn last_branch_is_not_inverted() {
     let code = assemble(&[Op::Return, Op::Nops(32_760), Op::If(0)]);
     let site = InsertionPoint {
         method: MethodIndex(0),

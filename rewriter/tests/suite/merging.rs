@@ -3,15 +3,15 @@
 use jvms::opcode;
 use rewriter::{
     Action, Bci, Change, ClassEdit, Conflict, EditPlan, InsertionPoint, Location, MemberName,
-    MethodIndex, NewField, Part, PrefixedNative, Snippet,
+    MethodIndex, NewField, PluginPlan, PrefixedNative, Snippet,
 };
 
 use crate::fixtures::hits;
 
 const METHOD: MethodIndex = MethodIndex(3);
 
-fn part<'p>(by: &'p str, plan: &'p EditPlan, hits: u32) -> Part<'p> {
-    Part { by, plan, hits }
+fn part<'p>(by: &'p str, plan: &'p EditPlan, hits: u32) -> PluginPlan<'p> {
+    PluginPlan { by, plan, hits }
 }
 
 fn class_edits(edits: &[ClassEdit]) -> EditPlan {
@@ -49,7 +49,7 @@ fn field(name: &str) -> ClassEdit {
 }
 
 #[test]
-fn edits_come_in_the_order_of_the_plans_and_probes_get_new_numbers() {
+fn merged_edits_keep_the_order_of_plans_and_renumber_probes() {
     let mut first = hits(METHOD, &[Location::Entry, Location::Before(Bci(0))]);
     let site = InsertionPoint {
         method: METHOD,
@@ -75,7 +75,7 @@ fn edits_come_in_the_order_of_the_plans_and_probes_get_new_numbers() {
 }
 
 #[test]
-fn one_plan_alone_stays_what_it_is() {
+fn single_plan_stays_unchanged() {
     let mut plan = hits(METHOD, &[Location::Entry]);
     plan.edit_class(body()).unwrap();
     plan.edit_class(field("f")).unwrap();
@@ -86,7 +86,7 @@ fn one_plan_alone_stays_what_it_is() {
 }
 
 #[test]
-fn what_several_may_want_is_done_once() {
+fn shared_edits_apply_once() {
     let interface = || ClassEdit::AddInterface("x/I".to_owned());
     let rename = |to: &str| ClassEdit::RenameType {
         from: "x/A".to_owned(),
@@ -103,7 +103,7 @@ fn what_several_may_want_is_done_once() {
 }
 
 #[test]
-fn what_can_be_done_once_only_is_a_conflict_with_its_names() {
+fn exclusive_edits_conflict_and_name_the_plans() {
     let wrapper = ClassEdit::PrefixNative(PrefixedNative {
         method: METHOD,
         prefix: "p".to_owned(),

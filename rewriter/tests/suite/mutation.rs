@@ -136,7 +136,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn damaged_classes_never_panic(
+    fn malformed_classes_never_panic(
         which in 0..fixtures::ALL.len(),
         damages in prop::collection::vec(damage(), 1..6),
     ) {
@@ -159,7 +159,7 @@ proptest! {
     }
 
     #[test]
-    fn generated_plans_never_panic_over_damaged_classes(
+    fn generated_plans_never_panic_on_malformed_classes(
         choices in prop::collection::vec(any::<u8>(), 160),
         which in 0..fixtures::ALL.len(),
         damages in prop::collection::vec(damage(), 1..3),
@@ -177,7 +177,7 @@ fn edit_all(bytes: &[u8]) -> u32 {
 
 /// Inputs found by fuzzing, by target and fault.
 #[test]
-fn inputs_that_broke_something_break_nothing_any_more() {
+fn former_failures_stay_fixed() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/inputs");
     let mut tried = 0;
     for target in std::fs::read_dir(folder).unwrap() {
@@ -203,14 +203,14 @@ fn inputs_that_broke_something_break_nothing_any_more() {
 
 /// Guards against tests whose plans are all refused.
 #[test]
-fn most_generated_plans_do_something() {
+fn most_generated_plans_have_edits_that_apply() {
     let applied = (0..100_u8).filter(|seed| edit_all(&[*seed; 3]) > 5).count();
     assert!(applied > 60, "{applied} of 100");
 }
 
 /// Mutates every byte of the output: the fast path of the check finds the same faults as the general one.
 #[test]
-fn both_ways_of_the_check_are_of_one_mind() {
+fn fast_path_and_general_check_agree() {
     let (mut short, mut general) = (CheckScratch::default(), CheckScratch::general());
     let mut wrong = 0;
     for (name, bytes) in fixtures::ALL {
@@ -235,7 +235,7 @@ fn both_ways_of_the_check_are_of_one_mind() {
 }
 
 #[test]
-fn whole_fixtures_are_spliced_everywhere() {
+fn fixtures_are_spliced_at_every_location() {
     for (name, bytes) in fixtures::ALL {
         let class = rewriter::ClassFile::read(bytes).unwrap();
         let methods = class.methods().filter(|method| method.has_code()).count();

@@ -72,7 +72,7 @@ fn ristretto_accepts(bytes: &[u8]) -> bool {
 }
 
 #[test]
-fn cafebabe_sees_the_same_methods_before_and_after() {
+fn cafebabe_reads_the_same_methods_before_and_after() {
     let mut compared = 0;
     for (name, bytes) in ALL {
         let Some(theirs) = by_cafebabe(bytes) else {

@@ -18,7 +18,7 @@ fn first(place: Location) -> InsertionPoint {
 }
 
 #[test]
-fn sites_that_do_not_exist_are_refused() {
+fn unknown_locations_are_refused() {
     let bytes = class(&assemble(&[
         Op::If(2),
         Op::Nops(1),
@@ -251,7 +251,7 @@ fn check_finds_every_changed_byte_of_a_method() {
 }
 
 #[test]
-fn edits_follow_a_method_to_another_place_in_the_class() {
+fn edits_follow_a_method_to_another_index() {
     let class = ClassFile::read(SHAPES).unwrap();
     let plan = exercise::plan(&class, |_| true);
     assert_eq!(transfer(&plan, &class, &class), (plan, Vec::new()));

@@ -30,7 +30,7 @@ fn replace(original: &[u8], bytes: &[u8]) -> Result<(), ReplacementError> {
 }
 
 #[test]
-fn another_file_of_the_same_class_takes_its_place() {
+fn another_file_of_the_same_class_can_replace_it() {
     for (name, bytes) in ALL {
         assert_eq!(replace(bytes, bytes), Ok(()), "{name}");
         assert_eq!(replace(bytes, &other_file(bytes)), Ok(()), "{name}");
@@ -67,18 +67,18 @@ fn refused(bytes: &[u8], text: &str) {
 }
 
 #[test]
-fn what_is_no_class_file_does_not_pass() {
-    refused(b"", "no class file");
-    refused(b"nothing of the kind", "no class file");
+fn invalid_class_files_are_refused() {
+    refused(b"", "not a class file");
+    refused(b"nothing of the kind", "not a class file");
     for end in (0..SHAPES.len()).step_by(97) {
-        refused(&SHAPES[..end], "no class file");
+        refused(&SHAPES[..end], "not a class file");
     }
     let longer = [SHAPES, &[0]].concat();
-    refused(&longer, "no class file");
+    refused(&longer, "not a class file");
 }
 
 #[test]
-fn another_shape_or_version_does_not_pass() {
+fn another_shape_or_version_is_refused() {
     let (_, circle) = ALL
         .iter()
         .find(|(name, _)| *name == "Shapes$Circle")
@@ -106,14 +106,17 @@ fn another_shape_or_version_does_not_pass() {
 }
 
 #[test]
-fn code_that_the_verifier_would_refuse_does_not_pass() {
+fn code_that_the_verifier_would_refuse_is_refused() {
     // iinc 1 -1; iload_1; ifgt -4; iload_1; ireturn
     let start = code_of(&other_file(SHAPES), "loopAtStart");
     assert_eq!(other_file(SHAPES)[start..start + 2], [op::IINC, 1]);
     let code = |at: usize, new: &[u8]| patched(start + at, new);
     refused(&code(1, &[200]), "loopAtStart(I)I at bci 0");
     refused(&code(1, &[0]), "types fit in loopAtStart(I)I at bci 0");
-    refused(&code(3, &[op::LLOAD_1]), "a local variable that there is");
+    refused(
+        &code(3, &[op::LLOAD_1]),
+        "a local variable within max_locals",
+    );
     refused(&code(3, &[op::ALOAD_0]), "types fit");
     refused(&code(3, &[op::NOP]), "types fit");
     refused(&code(5, &[0, 100]), "a branch to an instruction");
@@ -131,7 +134,7 @@ fn code_that_the_verifier_would_refuse_does_not_pass() {
 }
 
 #[test]
-fn constants_and_attributes_that_the_jvm_would_refuse_do_not_pass() {
+fn constants_and_attributes_that_the_jvm_would_refuse_are_refused() {
     let bytes = other_file(SHAPES);
     let find = |text: &[u8]| {
         let mut windows = bytes.windows(text.len());
@@ -139,21 +142,18 @@ fn constants_and_attributes_that_the_jvm_would_refuse_do_not_pass() {
     };
     refused(&patched(find(b"isEmpty"), b"is;mpty"), "name of a member");
     let owner = find(b"java/lang/StringBuilder");
-    refused(&patched(owner, b"java.lang"), "expected a class");
+    refused(&patched(owner, b"java.lang"), "expected a valid class");
     refused(&patched(find(b"small"), &[0xff]), "a sound constant");
     let name = find(b"StackMapTable");
     refused(&patched(name, b"StackMapTablf"), "types that fit");
     let lines = find(b"LineNumberTable");
     assert_eq!(replace(SHAPES, &patched(lines, b"LineNumberTablf")), Ok(()));
     let source = find(b"SourceFile");
-    refused(
-        &patched(source, b"Deprecated"),
-        "contents as the JVMS has them",
-    );
+    refused(&patched(source, b"Deprecated"), "contents that follow JVMS");
 }
 
 #[test]
-fn damaged_files_pass_or_do_not_and_never_panic() {
+fn malformed_replacements_never_panic() {
     let (sound, mut passed) = (other_file(SHAPES), 0);
     for at in 0..sound.len() {
         for bit in [0x01, 0x80] {

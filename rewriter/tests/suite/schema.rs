@@ -3,11 +3,11 @@
 use rewriter::ClassFile;
 use rewriter::schema::compare;
 
+use crate::class_builder::{ClassBuilder, Listed, class};
 use crate::fixtures;
-use crate::made::{Listed, Made, class};
 
 /// Returns the rules that this change of the sample class would break, one line each.
-fn broken(change: impl Fn(&mut Made)) -> Vec<String> {
+fn broken(change: impl Fn(&mut ClassBuilder)) -> Vec<String> {
     let (before, mut after) = (class().bytes(), class());
     change(&mut after);
     let after = after.bytes();
@@ -19,14 +19,14 @@ fn broken(change: impl Fn(&mut Made)) -> Vec<String> {
 }
 
 /// A change, and the broken rules.
-type Case<'c> = (&'c dyn Fn(&mut Made), String);
+type Case<'c> = (&'c dyn Fn(&mut ClassBuilder), String);
 
 fn unsupported(name: &str) -> String {
     format!("JVMTI_ERROR_UNSUPPORTED_REDEFINITION_{name}")
 }
 
 #[test]
-fn the_same_class_breaks_nothing() {
+fn same_class_breaks_no_rule() {
     assert!(broken(|_| ()).is_empty());
     for (name, bytes) in fixtures::ALL {
         let class = ClassFile::read(bytes).unwrap();
@@ -35,7 +35,7 @@ fn the_same_class_breaks_nothing() {
 }
 
 #[test]
-fn what_the_jvm_lets_pass_breaks_nothing() {
+fn changes_that_the_jvm_allows_break_no_rule() {
     let none: [String; 0] = [];
     // a method that is no longer native, methods in another order
     assert_eq!(broken(|class| class.methods[1].0 = 1), none);
@@ -130,7 +130,7 @@ fn every_broken_rule_is_named_with_its_member() {
         (
             &|class| class.fields.reverse(),
             format!(
-                "field first:I was moved; field second:J stands in its place: {} (64)",
+                "field first:I was moved; field second:J has its position: {} (64)",
                 unsupported("SCHEMA_CHANGED")
             ),
         ),
@@ -162,7 +162,7 @@ fn every_broken_rule_is_named_with_its_member() {
 }
 
 #[test]
-fn all_broken_rules_are_found_at_once() {
+fn all_broken_rules_are_reported() {
     let found = broken(|class| {
         class.flags = 0x31;
         class.fields[0].2 = "F";

@@ -59,7 +59,7 @@ fn probe(class: &ClassFile<'_>, at: usize) -> i32 {
 }
 
 #[test]
-fn every_probe_is_told_by_its_method_and_what_that_is_given() {
+fn every_probe_has_a_unique_method_and_argument() {
     for number in 0..=65_535_u32 {
         let out = spliced(&[number]);
         let class = ClassFile::read(&out).unwrap();
@@ -127,7 +127,7 @@ fn calls(class: &ClassFile<'_>, code: &Code<'_, '_>, bci: u16) -> bool {
 }
 
 #[test]
-fn programs_that_caught_the_end_of_the_stack_are_not_made_to_call() {
+fn hits_after_a_caught_stack_overflow_never_call() {
     let mut found = [0, 0];
     for (name, bytes) in ALL {
         let class = ClassFile::read(bytes).unwrap();
@@ -152,7 +152,7 @@ fn programs_that_caught_the_end_of_the_stack_are_not_made_to_call() {
 }
 
 #[test]
-fn only_probes_behind_a_handler_of_an_overflow_are_long() {
+fn only_probes_after_a_handler_of_an_overflow_store() {
     // try { nop; nop } catch (Throwable) { pop } after a loop.
     let code = [
         opcode::NOP,
@@ -192,7 +192,7 @@ fn only_probes_behind_a_handler_of_an_overflow_are_long() {
 }
 
 #[test]
-fn index_that_sipush_takes_for_negative_is_made_right() {
+fn index_beyond_sipush_is_made_unsigned() {
     for storage in [STORAGE, CALLED] {
         let code = [opcode::NOP, opcode::RETURN, opcode::POP, opcode::RETURN];
         let bytes = class_with(49, &code, &[[0, 1, 2]], &[], &[0, 0]);

@@ -87,7 +87,7 @@ fn constants_take_their_shortest_form() {
 }
 
 #[test]
-fn types_that_do_not_fit_are_named() {
+fn mismatched_types_are_named() {
     let class = ClassFile::read(SHAPES).unwrap();
     let method = class
         .methods()
@@ -155,7 +155,7 @@ pub fn busy_plan(class: &ClassFile<'_>, features: u32) -> EditPlan {
 }
 
 #[test]
-fn busy_snippets_fit_every_place() {
+fn busy_snippets_fit_every_location() {
     for (name, bytes) in ALL {
         let class = ClassFile::read(bytes).unwrap();
         for features in [

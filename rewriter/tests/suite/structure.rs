@@ -9,8 +9,8 @@ use rewriter::{
     StructureError, Target, check_splice, splice,
 };
 
+use crate::class_builder;
 use crate::fixtures::{ALL, SHAPES, STORAGE};
-use crate::made;
 use crate::program::class_with;
 use crate::samples::{member, summing};
 
@@ -85,7 +85,7 @@ fn annotation(target: Target, visible: bool) -> ClassEdit {
 }
 
 #[test]
-fn added_things_are_there_and_nothing_else_has_changed() {
+fn only_the_added_members_change() {
     for (name, bytes) in ALL {
         let class = ClassFile::read(bytes).unwrap();
         let interface = class.access_flags() & 0x0200 != 0;
@@ -199,7 +199,7 @@ fn a_type_keeps_its_name_in_strings_that_share_the_text() {
 }
 
 #[test]
-fn renaming_there_and_back_says_the_same() {
+fn renaming_there_and_back_restores_the_content() {
     let types: Vec<(String, String)> = ALL
         .iter()
         .map(|(name, _)| {
@@ -268,7 +268,7 @@ fn a_simple_name_that_is_no_part_of_its_class_name_stays() {
 }
 
 #[test]
-fn renamed_members_are_renamed_where_they_are_named() {
+fn renamed_members_are_renamed_in_all_references() {
     let class = ClassFile::read(SHAPES).unwrap();
     let found = class
         .methods()
@@ -303,7 +303,7 @@ fn far() -> PrefixedNative {
 
 #[test]
 fn a_native_method_gets_a_wrapper_with_its_name() {
-    let bytes = made::class().bytes();
+    let bytes = class_builder::class().bytes();
     let out = edited(&bytes, &[ClassEdit::PrefixNative(far())]);
     let class = ClassFile::read(&out).unwrap();
     let methods: Vec<_> = class
@@ -338,8 +338,8 @@ fn a_body_is_replaced_and_its_method_stays() {
 
 // listing: one refusal after another
 #[test]
-fn what_no_class_may_have_is_refused_with_its_reason() {
-    let bytes = made::class().bytes();
+fn invalid_structure_is_refused_with_the_reason() {
+    let bytes = class_builder::class().bytes();
     let mut no_body = summing("f");
     if let ClassEdit::AddMethod(method) = &mut no_body {
         method.body = None;
@@ -388,7 +388,7 @@ fn what_no_class_may_have_is_refused_with_its_reason() {
                 name: "Code".to_owned(),
                 bytes: Vec::new(),
             }],
-            "attribute Code of method 0: it is written by the rewriter alone",
+            "attribute Code of method 0: only the rewriter writes it",
         ),
         (
             vec![annotation(Target::Method(MethodIndex(9)), true)],
@@ -433,7 +433,7 @@ fn what_no_class_may_have_is_refused_with_its_reason() {
 
 #[test]
 fn a_full_pool_refuses_all_class_edits_together() {
-    let mut full = made::class();
+    let mut full = class_builder::class();
     for _ in 0..65_400 {
         full.fields.truncate(0);
         full.interfaces.push("i");
@@ -451,7 +451,7 @@ fn a_full_pool_refuses_all_class_edits_together() {
 
 #[test]
 fn a_loaded_class_is_changed_only_as_the_jvm_allows() {
-    let bytes = made::class().bytes();
+    let bytes = class_builder::class().bytes();
     let class = ClassFile::read(&bytes).unwrap();
     let mut plan = PlanBuilder::new(&class).retransforming();
     let mut body = Snippet::new();
@@ -516,8 +516,8 @@ fn a_loaded_class_is_changed_only_as_the_jvm_allows() {
 }
 
 #[test]
-fn class_edits_find_their_methods_in_another_form_of_the_class() {
-    let (one, mut other) = (made::class().bytes(), made::class());
+fn class_edits_transfer_to_another_form_of_the_class() {
+    let (one, mut other) = (class_builder::class().bytes(), class_builder::class());
     other.methods.reverse();
     let other = other.bytes();
     let (from, to) = (
@@ -564,7 +564,7 @@ fn plans_of_every_kind_pass_the_self_check() {
 
 /// Class files before version 49 use Java identifiers in class names.
 #[test]
-fn types_get_names_that_the_version_knows() {
+fn renamed_types_follow_the_rules_of_the_version() {
     let edits = |name: &str| {
         [
             ClassEdit::AddInterface(name.to_owned()),

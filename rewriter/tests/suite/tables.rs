@@ -109,7 +109,7 @@ fn range_covers_before_at_its_start_but_no_fall_through_into_it() {
 }
 
 #[test]
-fn handler_lands_on_before_and_behind_fall_through() {
+fn handler_reaches_before_but_not_fall_through() {
     let both = handlers(&[Location::FallThrough(Bci(2)), Location::Before(Bci(3))]);
     assert_eq!(both[0], handler(1, 2, 3 + HIT));
 }
@@ -165,7 +165,7 @@ fn type_annotations_follow_their_instruction() {
 }
 
 #[test]
-fn older_tables_follow() {
+fn older_tables_are_moved() {
     let frames = u16s(&[1, 3, 1])
         .into_iter()
         .chain([8, 0, 1])
@@ -193,7 +193,7 @@ fn older_tables_follow() {
 }
 
 #[test]
-fn frame_kinds_are_chosen_anew() {
+fn frame_kinds_are_recomputed() {
     // goto 2; nop (dead); nop; goto 2 … with frames at 3 and 5.
     let code = [
         opcode::GOTO,
@@ -238,7 +238,7 @@ fn trampoline_has_the_frame_of_its_target() {
 }
 
 #[test]
-fn jump_to_where_no_frame_is_leaves_the_method_alone() {
+fn jump_to_a_target_without_frame_skips_the_method() {
     let code = [opcode::IFEQ, 0, 4, opcode::NOP, opcode::RETURN];
     let edge = [Location::Jump {
         source: Bci(0),
@@ -257,7 +257,7 @@ fn jump_to_where_no_frame_is_leaves_the_method_alone() {
 }
 
 #[test]
-fn unknown_attribute_of_code_leaves_the_method_alone() {
+fn unknown_attribute_of_code_skips_the_method() {
     let table = attribute(8, &[1, 2, 3]);
     let bytes = class_with(52, CODE, &[], &["com.acme.Bcis"], &attributes(&[table]));
     let name = "com.acme.Bcis".to_owned();
@@ -268,7 +268,7 @@ fn unknown_attribute_of_code_leaves_the_method_alone() {
 }
 
 #[test]
-fn frame_of_an_unknown_kind_leaves_the_method_alone() {
+fn frame_of_an_unknown_kind_skips_the_method() {
     let table = attribute(8, &[0, 1, 200]);
     let bytes = class_with(80, CODE, &[], &["StackMapTable"], &attributes(&[table]));
     assert!(matches!(
@@ -278,7 +278,7 @@ fn frame_of_an_unknown_kind_leaves_the_method_alone() {
 }
 
 #[test]
-fn subroutines_are_moved_as_they_are() {
+fn subroutines_are_moved_unchanged() {
     // 0: jsr 4; 3: return; 4: astore_1; 5: ret 1
     let code = [
         opcode::JSR,
@@ -352,7 +352,7 @@ fn edge_is_covered_by_the_handlers_of_its_jump_and_its_target() {
 }
 
 #[test]
-fn what_is_fallen_through_between_two_rows_of_a_handler_is_covered() {
+fn fall_through_between_two_rows_of_a_handler_is_covered() {
     let through = [Location::FallThrough(Bci(4))];
     let joined = rows_of_a_split_range(&[[1, 5, 10], [5, 9, 10]], &through);
     assert_eq!(
@@ -364,7 +364,7 @@ fn what_is_fallen_through_between_two_rows_of_a_handler_is_covered() {
 }
 
 #[test]
-fn what_a_monitorenter_falls_through_to_is_covered() {
+fn fall_through_of_a_monitorenter_is_covered() {
     let code = |last| {
         [
             opcode::NOP,

@@ -18,7 +18,7 @@ fn method<'c>(class: &'c ClassFile<'static>, name: &str) -> Method<'c, 'static> 
 }
 
 #[test]
-fn header_ends_behind_the_name() {
+fn header_ends_after_the_name() {
     let header = ClassHeader::read(SHAPES).unwrap();
     assert_eq!(header.this_class(), "Shapes");
     let at = header.access_flags_offset();
@@ -99,7 +99,7 @@ fn switches_show_keys_and_targets() {
 }
 
 #[test]
-fn handlers_name_what_they_catch() {
+fn handlers_have_their_caught_types() {
     let class = shapes();
     let code = method(&class, "attempts").code().unwrap().unwrap();
     let caught: Vec<String> = code
@@ -119,7 +119,7 @@ fn handlers_name_what_they_catch() {
 }
 
 #[test]
-fn call_sites_show_their_bootstrap_method() {
+fn call_sites_have_their_bootstrap_method() {
     let class = shapes();
     let code = method(&class, "concatenated").code().unwrap().unwrap();
     let site = code
@@ -186,7 +186,7 @@ fn operands_of_wide_and_narrow_forms() {
 }
 
 #[test]
-fn unknown_opcode_is_an_error_with_its_place() {
+fn unknown_opcode_is_an_error_with_its_offset() {
     let bytes = crate::program::class(&[opcode::NOP, 203, opcode::RETURN]);
     let class = ClassFile::read(&bytes).unwrap();
     let body = class.methods().next().unwrap().code().unwrap().unwrap();
@@ -203,7 +203,7 @@ fn unknown_opcode_is_an_error_with_its_place() {
 }
 
 #[test]
-fn class_cut_off_or_with_a_tail_is_refused() {
+fn truncated_class_or_trailing_bytes_are_refused() {
     for length in 0..SHAPES.len() {
         assert!(ClassFile::read(&SHAPES[..length]).is_err(), "{length}");
     }
@@ -239,7 +239,7 @@ fn long_in_the_last_entry_of_the_pool_is_refused() {
 }
 
 #[test]
-fn tables_lent_to_the_next_class_change_nothing() {
+fn reused_tables_change_nothing() {
     let mut tables = Tables::default();
     for (name, bytes) in ALL {
         let class = ClassFile::read_with(bytes, tables).unwrap();
@@ -251,7 +251,7 @@ fn tables_lent_to_the_next_class_change_nothing() {
 }
 
 #[test]
-fn version_from_the_future_is_read() {
+fn unknown_newer_version_is_read() {
     let mut bytes = SHAPES.to_vec();
     bytes[6..8].copy_from_slice(&999_u16.to_be_bytes());
     assert_eq!(ClassFile::read(&bytes).unwrap().major_version(), 999);
@@ -260,7 +260,7 @@ fn version_from_the_future_is_read() {
 
 /// Otherwise a class that every JVM rejects could become valid when the pool grows.
 #[test]
-fn superclass_and_interfaces_that_are_no_classes_are_refused() {
+fn superclass_and_interfaces_must_refer_to_classes() {
     let class = class_with(49, &assemble(&[Op::Return]), &[], &[], &[0, 0]);
     let read = ClassFile::read(&class).unwrap();
     let (parent, pool) = (read.super_class().unwrap(), read.pool());

@@ -158,7 +158,7 @@ impl Source for NativeClass<'_, '_> {
     }
 }
 
-fn named(found: queries::MemberFound) -> MemberRef {
+fn named(found: queries::MemberReference) -> MemberRef {
     MemberRef {
         owner: found.owner,
         name: found.name,
@@ -166,7 +166,7 @@ fn named(found: queries::MemberFound) -> MemberRef {
     }
 }
 
-fn place(found: queries::Found) -> Found {
+fn place(found: queries::InstructionMatch) -> Found {
     Found {
         method: found.method.0,
         bci: found.bci.0,
@@ -176,7 +176,7 @@ fn place(found: queries::Found) -> Found {
     }
 }
 
-fn dynamic(found: queries::DynamicFound) -> DynamicFound {
+fn dynamic(found: queries::DynamicMatch) -> DynamicFound {
     DynamicFound {
         at: place(found.at),
         name: found.name,

@@ -56,7 +56,9 @@ use std::path::Path;
 
 use classhook_sdk::{Class, Error, Plan, Transformer};
 use plan_rules::{CheckedClass, PlanRequest};
-use rewriter::{Action, CheckScratch, ClassFile, EditPlan, Part, ProbeStorage, Scratch, counter};
+use rewriter::{
+    Action, CheckScratch, ClassFile, EditPlan, PluginPlan, ProbeStorage, Scratch, counter,
+};
 
 use class::NativeClass;
 pub use observed::{Observed, observe, requests, subscriptions};
@@ -305,7 +307,7 @@ impl Transformed {
     /// Returns the plan with its counters as code.
     fn with_counters(&self) -> EditPlan {
         let asked = self.plan();
-        let part = Part {
+        let part = PluginPlan {
             by: "the plugin",
             plan: asked,
             hits: 0,

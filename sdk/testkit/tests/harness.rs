@@ -177,10 +177,13 @@ impl Transformer for Changes {
             let entry = plan.remove(&[method.entry()], None).unwrap_err();
             assert_eq!(
                 entry.message,
-                "expected an instruction, found the place `entry`"
+                "expected an instruction, found the location `entry`"
             );
             let first = plan.remove(&method.at(&[0])?, None).unwrap_err();
-            assert!(first.message.contains("cannot be changed so"), "{first:?}");
+            assert!(
+                first.message.contains("the change does not fit"),
+                "{first:?}"
+            );
         }
         let field = Field::new(ACC_PUBLIC | ACC_STATIC, "calls", "J").with_value(Constant::Long(1));
         plan.add_field(&field)?;
@@ -335,7 +338,7 @@ fn local_variables_are_recorded_where_they_are_set() {
         ),
         (
             "slot = 2\nkind = \"I\"",
-            "nothing that is set on every way here",
+            "no value that is set on every path",
         ),
         ("slot = 0\nkind = \"I;\"", "expected a field descriptor"),
         (

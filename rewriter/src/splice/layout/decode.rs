@@ -1,13 +1,13 @@
 //! Collects instruction starts and jumps.
 
-use crate::class::{CodeMarks, FoundJump, JumpForm, last_start};
+use crate::class::{FoundJump, InstructionMap, JumpForm, last_start};
 use crate::cursor::{i16_at, i32_at};
 use crate::splice::layout::model::{Jump, JumpKind, Layout};
 use jvms::opcode;
 
 impl Layout {
     /// Fills `starts`, `jumps` and `resized`.
-    pub(super) fn decode(&mut self, code: &[u8], found: &CodeMarks<'_>) {
+    pub(super) fn decode(&mut self, code: &[u8], found: &InstructionMap<'_>) {
         self.forget(code);
         self.starts.extend_from_slice(found.marks);
         self.jumps.extend(found.jumps.iter().map(Jump::from));

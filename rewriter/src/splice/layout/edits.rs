@@ -1,15 +1,15 @@
 //! Assigns edits to the positions of their code.
 
-use crate::class::{CodeMarks, decode as instruction_length, switch_layout};
+use crate::class::{InstructionMap, decode as instruction_length, switch_layout};
 use crate::cursor::i32_at;
 use crate::error::ReadError;
 use crate::index::Bci;
 use crate::plan::{Action, Edit, Location, SkipReason};
-use crate::splice::changes::Changes;
 use crate::splice::inserts::Inserts;
 use crate::splice::layout::decode::jump_target;
 use crate::splice::layout::model::{Gap, Jump, JumpKind, Layout, Trampoline};
 use crate::splice::order::edit_index;
+use crate::splice::replacements::Replacements;
 use jvms::opcode;
 
 pub(super) const RANK_PRE: u64 = 0;
@@ -50,7 +50,7 @@ impl Layout {
     pub(crate) fn sort<'i>(
         &mut self,
         code: &[u8],
-        found: impl FnOnce() -> Result<CodeMarks<'i>, ReadError>,
+        found: impl FnOnce() -> Result<InstructionMap<'i>, ReadError>,
         edits: &[Edit],
         order: &[u64],
         inserts: Inserts<'_>,
@@ -79,7 +79,7 @@ impl Layout {
     }
 
     /// Records the changed instructions, none of which is a branch.
-    fn replace(&mut self, changes: &Changes) {
+    fn replace(&mut self, changes: &Replacements) {
         let before = self.jumps.len();
         self.jumps.extend(changes.iter().map(|changed| Jump {
             bci: changed.replacement.bci,

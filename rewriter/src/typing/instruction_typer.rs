@@ -11,13 +11,13 @@ use jvms::opcode::Form;
 
 /// The code that is followed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Followed<'f, 't> {
+pub(crate) struct InstructionTyper<'f, 't> {
     pub(crate) pool: &'f ConstantPool<'t>,
     pub(crate) code: &'t [u8],
     pub(crate) known: &'f Hierarchy<'t>,
 }
 
-impl<'t> Followed<'_, 't> {
+impl<'t> InstructionTyper<'_, 't> {
     /// Applies `instruction` to the types; `None` if they do not fit, and for `jsr` and `ret`.
     pub(crate) fn step(
         &self,

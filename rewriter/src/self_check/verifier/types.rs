@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use crate::class::{ClassFile, Code, Instruction, Method};
 use crate::limits::{FRAMES_REQUIRED_SINCE, FRAMES_SINCE};
-use crate::self_check::followed::Followed;
+use crate::self_check::frame_cursor::FrameCursor;
 use crate::self_check::machine::{Machine, Source};
-use crate::self_check::unsound::Wrong;
+use crate::self_check::verifier::error::CodeFault;
 use crate::typing::{Class, Origin, Type};
 use jvms::descriptor::FieldType;
 use jvms::opcode::*;
@@ -24,12 +24,12 @@ const CODE: &str = "code whose types fit";
 type Frames<'t> = BTreeMap<u32, Machine<'t>>;
 
 /// Checks the types of code with stack map frames; `starts` marks instruction starts.
-pub(super) fn check(
+pub(super) fn check_types(
     class: &ClassFile<'_>,
     method: &Method<'_, '_>,
     code: &Code<'_, '_>,
     starts: &[bool],
-) -> Result<(), Wrong> {
+) -> Result<(), CodeFault> {
     let mut attributes = code.attributes();
     let table = attributes.find(|found| found.name == "StackMapTable");
     let version = class.major_version();
@@ -38,7 +38,7 @@ pub(super) fn check(
         return Ok(());
     }
     let limits = (code.max_locals(), code.max_stack());
-    let followed = Followed::of(
+    let followed = FrameCursor::of(
         class,
         method.index(),
         table.as_ref(),
@@ -93,7 +93,7 @@ struct Ways<'w, 'c, 't> {
 
 impl<'t> Ways<'_, '_, 't> {
     /// Follows the code once.
-    fn follow(&self, mut machine: Machine<'t>) -> Result<(), Wrong> {
+    fn follow(&self, mut machine: Machine<'t>) -> Result<(), CodeFault> {
         let (mut live, mut end, mut covered) = (true, 0, 0_usize);
         for found in self.code.instructions().map_while(Result::ok) {
             let at = u32::from(found.bci.0);
@@ -106,7 +106,10 @@ impl<'t> Ways<'_, '_, 't> {
             }
             // No path leads there, so the verifier requires a frame.
             if !live {
-                return Err((at, "a stack map frame behind what does not go on"));
+                return Err((
+                    at,
+                    "a stack map frame after an instruction that does not fall through",
+                ));
             }
             self.handlers(at, &machine, &mut covered)?;
             self.returned(&found, &machine).ok_or((at, CODE))?;
@@ -151,7 +154,12 @@ impl<'t> Ways<'_, '_, 't> {
     }
 
     /// Checks that the frames of the covering handlers hold at an instruction.
-    fn handlers(&self, at: u32, machine: &Machine<'t>, covered: &mut usize) -> Result<(), Wrong> {
+    fn handlers(
+        &self,
+        at: u32,
+        machine: &Machine<'t>,
+        covered: &mut usize,
+    ) -> Result<(), CodeFault> {
         for row in self.code.exception_table() {
             *covered += 1;
             if *covered > MOST_COVERED {

@@ -2,8 +2,8 @@
 
 use conditions::{Condition, Program, Show, Verdict, Watch};
 
-use crate::imagined::{Imagined, Owned, Seen};
 use crate::naive;
+use crate::simulated_call::{Owned, Seen, SimulatedCall};
 
 /// Reads a condition, a zero byte, a list, a zero byte, and the values of a call from the bytes.
 pub fn conditions(bytes: &[u8]) {
@@ -37,7 +37,7 @@ pub fn conditions(bytes: &[u8]) {
     };
     let watch = watch.clone().showing(&show).unwrap_or(watch);
     let program = Program::of(&watch);
-    let call = imagined(&program, values);
+    let call = simulated_call(&program, values);
     let verdict = program.evaluate(&Seen(&call, &program));
     assert_eq!(
         verdict,
@@ -48,10 +48,10 @@ pub fn conditions(bytes: &[u8]) {
 }
 
 /// Creates a call with these values.
-fn imagined(program: &Program, values: &[u8]) -> Imagined {
+fn simulated_call(program: &Program, values: &[u8]) -> SimulatedCall {
     let mut bytes = values.iter().copied();
     let mut byte = move || bytes.next().unwrap_or(0);
-    let call = Imagined {
+    let call = SimulatedCall {
         duration: u64::from(byte()) * 1_000_000,
         threw: byte() & 1 == 1,
         depth: byte().into(),

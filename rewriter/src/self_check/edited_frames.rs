@@ -11,11 +11,11 @@ use crate::cursor::u16_at;
 use crate::index::MethodIndex;
 use crate::limits::{FRAMES_REQUIRED_SINCE, FRAMES_SINCE};
 use crate::plan::{Action, Edit, EditPlan, Location};
-use crate::self_check::followed::{AddedFrame, Followed, NewFrames};
-use crate::self_check::inserted::Inserted;
+use crate::self_check::frame_cursor::{AddedFrame, FrameCursor, NewFrames};
+use crate::self_check::inserted_code::InsertedCode;
 use crate::self_check::machine::{Machine, Source, branches, written};
 use crate::self_check::mismatch::Mismatch;
-use crate::self_check::walk::{FoundSnippet, Walk};
+use crate::self_check::unsplice::{FoundSnippet, Unsplice};
 use crate::snippet::Snippet;
 use crate::splice::{Positions, edit_index};
 use crate::typing::{Class, Hierarchy, Origin, Type};
@@ -34,7 +34,7 @@ const AT: u8 = 2;
 const BEHIND: u8 = 3;
 
 /// A method with edits other than hits.
-pub(super) struct Retyped<'r, 't> {
+pub(super) struct EditedFrames<'r, 't> {
     pub(super) original: &'r ClassFile<'t>,
     pub(super) output: &'r ClassFile<'t>,
     pub(super) method: MethodIndex,
@@ -49,7 +49,7 @@ fn unknown(bci: u32) -> Mismatch {
     Mismatch::new("types that can be followed", bci, 0)
 }
 
-impl<'t> Retyped<'_, 't> {
+impl<'t> EditedFrames<'_, 't> {
     fn edits(&self) -> impl Iterator<Item = &Edit> {
         let edits = self.edits.iter();
         edits.filter_map(|key| self.plan.edits().get(edit_index(*key)))
@@ -102,10 +102,10 @@ impl<'t> Retyped<'_, 't> {
         }
     }
 
-    fn old_frames(&self) -> Option<(Followed<'_, 't>, Machine<'t>)> {
+    fn old_frames(&self) -> Option<(FrameCursor<'_, 't>, Machine<'t>)> {
         let limits = (self.before.max_locals(), self.before.max_stack());
         let table = Self::table(self.before);
-        Followed::of(
+        FrameCursor::of(
             self.original,
             self.method,
             table.as_ref(),
@@ -189,14 +189,18 @@ impl<'t> Retyped<'_, 't> {
     }
 
     /// Compares the frames of the output with those of the original and with those that inserted code requires.
-    pub(super) fn check(&self, found: Option<&Attribute<'t>>, walk: &Walk) -> Result<(), Mismatch> {
-        let mut frames = self.new_frames(found, walk)?;
-        self.trampolines(walk, &mut frames)?;
-        let handler = self.handler(walk, &mut frames)?;
+    pub(super) fn check(
+        &self,
+        found: Option<&Attribute<'t>>,
+        unspliced: &Unsplice,
+    ) -> Result<(), Mismatch> {
+        let mut frames = self.new_frames(found, unspliced)?;
+        self.trampolines(unspliced, &mut frames)?;
+        let handler = self.handler(unspliced, &mut frames)?;
         if self.branching() {
-            self.inserted(walk, &mut frames, handler.as_ref())?;
+            self.inserted(unspliced, &mut frames, handler.as_ref())?;
         }
-        self.inverted(walk, &mut frames)?;
+        self.inverted(unspliced, &mut frames)?;
         match frames.added.iter().find(|frame| !frame.wanted) {
             Some(AddedFrame { position, .. }) => {
                 Err(Mismatch::new("no further stack map frame", 0, *position))
@@ -209,22 +213,22 @@ impl<'t> Retyped<'_, 't> {
     fn new_frames(
         &self,
         found: Option<&Attribute<'t>>,
-        walk: &Walk,
+        unspliced: &Unsplice,
     ) -> Result<NewFrames<'t>, Mismatch> {
         let limits = (self.after.max_locals(), self.after.max_stack());
-        let new = Followed::of(self.output, self.method, found, limits, Origin::Position);
+        let new = FrameCursor::of(self.output, self.method, found, limits, Origin::Position);
         let (mut new, mut there) = new.ok_or(unknown(0))?;
         let (mut old, mut wanted) = self.old_frames().ok_or(unknown(0))?;
         let (mut frames, mut size) = (NewFrames::default(), 0_usize);
         while let Some(position) = new.at() {
             new.write(&mut there).ok_or(unknown(0))?;
-            let next = old.at().map(|bci| (bci, walk.label(bci)));
+            let next = old.at().map(|bci| (bci, unspliced.label(bci)));
             if let Some((bci, Some(label))) = next
                 && label == position
             {
                 let same = old
                     .write(&mut wanted)
-                    .and_then(|()| moved(&mut wanted, walk));
+                    .and_then(|()| moved(&mut wanted, unspliced));
                 if same.is_none() || !there.is(&wanted) {
                     let expected = "the original's stack map frame";
                     return Err(Mismatch::new(expected, bci, position));
@@ -251,8 +255,12 @@ impl<'t> Retyped<'_, 't> {
     }
 
     /// Checks that the frame of a trampoline is that of its target.
-    fn trampolines(&self, walk: &Walk, frames: &mut NewFrames<'t>) -> Result<(), Mismatch> {
-        let trampolines = walk.trampolines().iter();
+    fn trampolines(
+        &self,
+        unspliced: &Unsplice,
+        frames: &mut NewFrames<'t>,
+    ) -> Result<(), Mismatch> {
+        let trampolines = unspliced.trampolines().iter();
         let mut left: Vec<(u32, u32)> = trampolines
             .map(|found| (found.target().unwrap_or(0), found.position))
             .collect();
@@ -261,7 +269,9 @@ impl<'t> Retyped<'_, 't> {
         let (mut old, mut types) = self.old_frames().ok_or(unknown(0))?;
         while let Some(bci) = old.at().filter(|_| left.peek().is_some()) {
             while let Some((_, position)) = left.next_if(|(target, _)| *target == bci) {
-                let same = old.write(&mut types).and_then(|()| moved(&mut types, walk));
+                let same = old
+                    .write(&mut types)
+                    .and_then(|()| moved(&mut types, unspliced));
                 let frame = frames
                     .added(position)
                     .filter(|frame| frame.types.is(&types));
@@ -273,7 +283,7 @@ impl<'t> Retyped<'_, 't> {
         }
         match left.next() {
             Some((bci, position)) => {
-                let expected = "a stack map frame where a trampoline leads";
+                let expected = "a stack map frame at the target of a trampoline";
                 Err(Mismatch::new(expected, bci, position))
             }
             None => Ok(()),
@@ -283,10 +293,10 @@ impl<'t> Retyped<'_, 't> {
     /// Checks the frame at the handler of `Unwind`: it may hold only types that hold everywhere.
     fn handler(
         &self,
-        walk: &Walk,
+        unspliced: &Unsplice,
         frames: &mut NewFrames<'t>,
     ) -> Result<Option<Machine<'t>>, Mismatch> {
-        let Some(position) = walk.unwind() else {
+        let Some(position) = unspliced.unwind() else {
             return Ok(None);
         };
         let (mut old, mut lasting) = self.old_frames().ok_or(unknown(0))?;
@@ -320,15 +330,15 @@ impl<'t> Retyped<'_, 't> {
                     found == Type::Top || found == lasting.local(slot)
                 })
         });
-        let expected = "a stack map frame of what lasts, on the handler at the end";
+        let expected = "a stack map frame of the lasting types at the handler of Unwind";
         let frame = frame.ok_or(Mismatch::new(expected, 0, position))?;
         frame.wanted = true;
         Ok(Some(frame.types.clone()))
     }
 
     /// Checks the frame after an inverted branch: the types when the branch does not jump.
-    fn inverted(&self, walk: &Walk, frames: &mut NewFrames<'t>) -> Result<(), Mismatch> {
-        let mut left = walk.inverted().iter().copied().peekable();
+    fn inverted(&self, unspliced: &Unsplice, frames: &mut NewFrames<'t>) -> Result<(), Mismatch> {
+        let mut left = unspliced.inverted().iter().copied().peekable();
         if left.peek().is_none() {
             return Ok(());
         }
@@ -343,11 +353,11 @@ impl<'t> Retyped<'_, 't> {
                 return Ok(());
             }
             types.clone_from(machine);
-            moved(&mut types, walk).ok_or(unknown(bci))?;
+            moved(&mut types, unspliced).ok_or(unknown(bci))?;
             let frame = frames
                 .added(position)
                 .filter(|frame| frame.types.is(&types));
-            let expected = "a stack map frame of what holds behind the inverted branch";
+            let expected = "a stack map frame after the inverted branch";
             let wrong = Mismatch::new(expected, bci, position);
             frame.ok_or(wrong)?.wanted = true;
             Ok(())
@@ -361,7 +371,7 @@ impl<'t> Retyped<'_, 't> {
     /// Follows the inserted code from the types at its location.
     fn inserted(
         &self,
-        walk: &Walk,
+        unspliced: &Unsplice,
         frames: &mut NewFrames<'t>,
         handler: Option<&Machine<'t>>,
     ) -> Result<(), Mismatch> {
@@ -373,7 +383,7 @@ impl<'t> Retyped<'_, 't> {
             ..self.source()
         };
         let mut places: Vec<(Point, &FoundSnippet, Location)> = Vec::new();
-        for found in walk.placed() {
+        for found in unspliced.placed() {
             let edit = self.plan.edits().get(found.index);
             let edit = edit.ok_or(unknown(0))?;
             let location = edit.point.location;
@@ -388,7 +398,7 @@ impl<'t> Retyped<'_, 't> {
         let starts = places.iter().map(|(_, found, _)| found.start);
         let mut starts: Vec<u32> = starts.collect();
         starts.sort_unstable();
-        let mut inserted = Inserted {
+        let mut inserted = InsertedCode {
             source,
             known: &known,
             limits: (self.before.max_locals(), self.after.max_stack()),
@@ -398,7 +408,7 @@ impl<'t> Retyped<'_, 't> {
         for (_, found, _) in places.iter().take_while(|place| place.0 == UNWIND) {
             let types = handler.ok_or(unknown(0))?;
             let declared = [Type::Object(Class::THROWABLE)];
-            inserted.check(types, &declared, None, range(found, walk))?;
+            inserted.check(types, &declared, None, range(found, unspliced))?;
         }
         let mut types = Machine::default();
         self.follow(|point, machine| {
@@ -406,8 +416,8 @@ impl<'t> Retyped<'_, 't> {
             let here = places.get(from..).unwrap_or_default();
             for (_, found, location) in here.iter().take_while(|place| place.0 == point) {
                 types.clone_from(machine);
-                moved(&mut types, walk).ok_or(unknown(point.0))?;
-                let range = range(found, walk);
+                moved(&mut types, unspliced).ok_or(unknown(point.0))?;
+                let range = range(found, unspliced);
                 match location {
                     Location::At(_) => {
                         let around = Instructions::from(self.before.bytes(), point.0 as usize, 0);
@@ -461,16 +471,16 @@ impl<'t> Retyped<'_, 't> {
 }
 
 /// Returns start and end of a snippet.
-fn range(found: &FoundSnippet, walk: &Walk) -> Range<u32> {
-    let length = walk.offsets(found).last().copied().unwrap_or(0);
+fn range(found: &FoundSnippet, unspliced: &Unsplice) -> Range<u32> {
+    let length = unspliced.offsets(found).last().copied().unwrap_or(0);
     found.start..found.start + length
 }
 
 /// Replaces the origins of uninitialized objects by the new positions of their `new`.
-fn moved(machine: &mut Machine<'_>, walk: &Walk) -> Option<()> {
+fn moved(machine: &mut Machine<'_>, unspliced: &Unsplice) -> Option<()> {
     for found in machine.locals.iter_mut().chain(&mut machine.stack) {
         if let Type::Uninitialized(Origin::Method(bci)) = found {
-            *found = Type::Uninitialized(Origin::Position(walk.instruction(*bci)?));
+            *found = Type::Uninitialized(Origin::Position(unspliced.instruction(*bci)?));
         }
     }
     Some(())

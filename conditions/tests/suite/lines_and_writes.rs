@@ -18,7 +18,7 @@ fn list(text: &str, about: About) -> Result<Vec<String>, String> {
 
 /// Parameters are requested by their names.
 #[test]
-fn parameter_is_read_by_its_name_and_one_that_is_not_there_leads_nowhere() {
+fn parameter_is_read_by_its_name_and_unknown_names_have_no_value() {
     let watch = Watch {
         when: Condition::parse("order.id == 7 && thread != \"x\"").ok(),
         ..Watch::default()
@@ -94,7 +94,7 @@ fn values_of_a_write_are_the_old_and_the_new_one_and_the_object() {
 }
 
 #[test]
-fn values_of_a_place_are_read_from_variables() {
+fn values_of_a_line_are_read_from_variables() {
     let watch = Watch {
         about: About::Places,
         when: Condition::parse_about("total > 3 && this.size > 1", About::Places).ok(),

@@ -20,7 +20,7 @@ pub enum Owned {
 
 /// A simulated call.
 #[derive(Debug, Clone, Default)]
-pub struct Imagined {
+pub struct SimulatedCall {
     pub duration: u64,
     pub threw: bool,
     pub depth: u64,
@@ -29,7 +29,7 @@ pub struct Imagined {
     pub values: HashMap<Path, Owned>,
 }
 
-impl Imagined {
+impl SimulatedCall {
     /// Returns the value of a path whose root the call has.
     pub fn value(&self, path: &Path) -> Owned {
         self.values.get(path).cloned().unwrap_or(Owned::Missing)
@@ -59,7 +59,7 @@ pub fn text(text: &str) -> Owned {
 }
 
 /// A call as a program receives it.
-pub struct Seen<'a>(pub &'a Imagined, pub &'a Program);
+pub struct Seen<'a>(pub &'a SimulatedCall, pub &'a Program);
 
 impl Call for Seen<'_> {
     fn duration(&self) -> u64 {

@@ -8,7 +8,7 @@ use crate::index::PoolIndex;
 use jvms::constant_tag;
 
 /// Checks pool entries, interfaces, members, and the names of attributes outside code.
-pub(super) fn anchored(class: &ClassFile<'_>) -> Result<(), ReadError> {
+pub(super) fn check_index_bounds(class: &ClassFile<'_>) -> Result<(), ReadError> {
     let check = IndexCheck {
         bytes: class.bytes(),
         count: class.pool().count(),

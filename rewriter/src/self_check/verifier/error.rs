@@ -7,14 +7,14 @@ use crate::error::ReadError;
 use crate::self_check::error::SelfCheckError;
 
 /// A bci, and the expectation at it.
-pub(super) type Wrong = (u32, &'static str);
+pub(super) type CodeFault = (u32, &'static str);
 
 /// The reason why a class file cannot replace another.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ReplacementError {
     /// It is not a class file.
-    #[error("it is no class file: {0}")]
+    #[error("not a class file: {0}")]
     Unreadable(#[from] ReadError),
     /// It is another class, or has another shape.
     #[error("expected {what} of the class, {expected}, found {found}")]
@@ -52,10 +52,10 @@ pub enum ReplacementError {
 /// Maximum bytes of a text shown in an error.
 const SHOWN: usize = 80;
 
-pub(super) fn shown(text: &str) -> String {
+pub(in crate::self_check) fn shown(text: &str) -> String {
     text.chars().take(SHOWN).collect()
 }
 
-pub(super) fn heading(method: &Method<'_, '_>) -> String {
+pub(in crate::self_check) fn heading(method: &Method<'_, '_>) -> String {
     format!("{}{}", method.name(), method.descriptor())
 }

@@ -2,7 +2,7 @@
 
 /// A class under construction. Texts and classes get pool entries on first use.
 #[derive(Clone, Default)]
-pub struct Made {
+pub struct ClassBuilder {
     pool: Vec<u8>,
     count: u16,
     pub flags: u16,
@@ -28,8 +28,8 @@ pub enum Listed {
     Components(Vec<(&'static str, &'static str, Option<&'static str>)>),
 }
 
-pub fn class() -> Made {
-    Made {
+pub fn class() -> ClassBuilder {
+    ClassBuilder {
         count: 1,
         flags: 0x21,
         name: "sample/A",
@@ -46,11 +46,11 @@ pub fn class() -> Made {
             ),
             ("PermittedSubclasses", Listed::Classes(vec!["sample/P"])),
         ],
-        ..Made::default()
+        ..ClassBuilder::default()
     }
 }
 
-impl Made {
+impl ClassBuilder {
     fn utf8(&mut self, text: &str) -> u16 {
         self.pool.push(1);
         self.pool.extend((text.len() as u16).to_be_bytes());

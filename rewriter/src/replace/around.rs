@@ -1,13 +1,13 @@
 //! Code around an instruction. The operands move into local variables of the inserted code; the code reads them, and
 //! the instruction gets them back.
 
-use crate::changes::resolve::{ChangedMethod, Replacement};
 use crate::class::{ClassFile, Instruction};
 use crate::edits::ChangeError;
 use crate::index::{Bci, MethodIndex, PoolIndex};
 use crate::plan::{Location, PlanError};
+use crate::replace::resolve::{ChangedMethod, Replacement};
 use crate::snippet::{Operation, Snippet, SnippetError};
-use crate::typing::{Class, Exchange, Hierarchy, ProgramPoint, Type, Typed, type_snippet};
+use crate::typing::{Class, Hierarchy, ProgramPoint, StackEffect, Type, Typed, type_snippet};
 use jvms::descriptor::{BaseType, FieldType};
 use jvms::opcode;
 
@@ -15,9 +15,9 @@ use jvms::opcode;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operands {
     /// The operands; a receiver or array comes first.
-    pub taken: Vec<Option<BaseType>>,
+    pub inputs: Vec<Option<BaseType>>,
     /// The result, if the instruction has one.
-    pub given: Option<Option<BaseType>>,
+    pub result: Option<Option<BaseType>>,
 }
 
 impl Operands {
@@ -47,28 +47,28 @@ impl<'t> ChangedMethod<'t, '_> {
         instruction: &Instruction<'t>,
         snippet: &Snippet,
     ) -> Result<Replacement, ChangeError> {
-        let exchange = self.exchange(instruction)?;
+        let stack_effect = self.stack_effect(instruction)?;
         self.receiver_is_ready(instruction)?;
         proceeds_once(snippet).map_err(ChangeError::Code)?;
-        let typed = self.typed(instruction, snippet, &exchange)?;
-        let operands = exchange.operands.iter().map(Type::slots).sum::<u32>();
-        let copied = u32::from(copies_first(snippet, &exchange));
+        let typed = self.typed(instruction, snippet, &stack_effect)?;
+        let operands = stack_effect.operands.iter().map(Type::slots).sum::<u32>();
+        let copied = u32::from(copies_first(snippet, &stack_effect));
         Ok(Replacement {
             bci: u32::from(instruction.bci.0),
             length: instruction.length(),
-            code: self.code_around(instruction, snippet, &exchange),
+            code: self.code_around(instruction, snippet, &stack_effect),
             stack: (typed.deepest + copied).saturating_sub(operands),
         })
     }
 
     /// Returns the stack effect of the instruction at `bci`.
-    pub(crate) fn exchange_at(&self, bci: Bci) -> Result<Exchange<'t>, ChangeError> {
-        self.exchange(&self.at(bci)?)
+    pub(crate) fn stack_effect_at(&self, bci: Bci) -> Result<StackEffect<'t>, ChangeError> {
+        self.stack_effect(&self.at(bci)?)
     }
 
     fn operands(&self, bci: Bci) -> Result<Operands, ChangeError> {
         let instruction = self.at(bci)?;
-        let exchange = self.exchange(&instruction)?;
+        let stack_effect = self.stack_effect(&instruction)?;
         if matches!(
             instruction.opcode,
             opcode::GETSTATIC..=opcode::INVOKEDYNAMIC
@@ -79,21 +79,21 @@ impl<'t> ChangedMethod<'t, '_> {
                 _ => None,
             };
             return Ok(Operands {
-                taken: effect.operands.into_iter().map(base).collect(),
-                given: effect.result.map(base),
+                inputs: effect.operands.into_iter().map(base).collect(),
+                result: effect.result.map(base),
             });
         }
         let base = |kind: &Type<'_>| (*kind == Type::Int).then_some(BaseType::Int);
         Ok(Operands {
-            taken: exchange.operands.iter().map(base).collect(),
-            given: exchange.result.as_ref().map(base),
+            inputs: stack_effect.operands.iter().map(base).collect(),
+            result: stack_effect.result.as_ref().map(base),
         })
     }
 
-    fn exchange(&self, instruction: &Instruction<'t>) -> Result<Exchange<'t>, ChangeError> {
+    fn stack_effect(&self, instruction: &Instruction<'t>) -> Result<StackEffect<'t>, ChangeError> {
         let code = instruction.opcode;
         if matches!(code, opcode::GETSTATIC..=opcode::INVOKEDYNAMIC) {
-            return self.exchange_of_member(instruction);
+            return self.member_stack_effect(instruction);
         }
         let ints = |count: usize| vec![Type::Int; count];
         let (operands, result) = match code {
@@ -113,16 +113,16 @@ impl<'t> ChangedMethod<'t, '_> {
             }
         };
         let result = result.map(Type::Object);
-        Ok(Exchange { operands, result })
+        Ok(StackEffect { operands, result })
     }
 
-    fn exchange_of_member(
+    fn member_stack_effect(
         &self,
         instruction: &Instruction<'t>,
-    ) -> Result<Exchange<'t>, ChangeError> {
+    ) -> Result<StackEffect<'t>, ChangeError> {
         if instruction.opcode == opcode::INVOKESPECIAL && self.member(instruction)?.name == "<init>"
         {
-            let reason = "a constructor's object is no operand before the constructor has run: wrap the call";
+            let reason = "the object of a constructor call is uninitialized, so it is no operand: wrap the call";
             return Err(ChangeError::NotHere(reason));
         }
         let effect = self.effect(instruction)?;
@@ -134,7 +134,7 @@ impl<'t> ChangedMethod<'t, '_> {
             *receiver = Type::Object(Class::plain(self.known.this));
         }
         let result = effect.result.map(Type::of);
-        Ok(Exchange { operands, result })
+        Ok(StackEffect { operands, result })
     }
 
     fn named_class(&self, instruction: &Instruction<'_>) -> Result<Class<'t>, ChangeError> {
@@ -149,7 +149,7 @@ impl<'t> ChangedMethod<'t, '_> {
         &self,
         instruction: &Instruction<'t>,
         snippet: &'s Snippet,
-        exchange: &Exchange<'s>,
+        stack_effect: &StackEffect<'s>,
     ) -> Result<Typed<'s>, ChangeError>
     where
         't: 's,
@@ -157,16 +157,16 @@ impl<'t> ChangedMethod<'t, '_> {
         let location = Location::At(instruction.bci);
         let parameters = snippet.uses_parameters();
         let context = self
-            .facts
+            .cache
             .context(self.class, self.method, self.code, parameters)?;
         let needs_this = snippet.uses_this() || snippet.is_branching();
         let ready = !context.constructor
             || needs_this && {
                 let point = ProgramPoint::of(location, context.code);
-                self.facts.is_ready(self.class, context, self.code, point)?
+                self.cache.is_ready(self.class, context, self.code, point)?
             };
         let at_point = context.at(location, ready);
-        let view = at_point.view(context).around(exchange);
+        let view = at_point.view(context).around(stack_effect);
         type_snippet(snippet, &view).map_err(ChangeError::Code)
     }
 
@@ -175,10 +175,10 @@ impl<'t> ChangedMethod<'t, '_> {
         &self,
         instruction: &Instruction<'_>,
         snippet: &Snippet,
-        exchange: &Exchange<'_>,
+        stack_effect: &StackEffect<'_>,
     ) -> Snippet {
         let mut next = snippet.own_slots();
-        let kept: Vec<(Type<'_>, u16)> = exchange
+        let kept: Vec<(Type<'_>, u16)> = stack_effect
             .operands
             .iter()
             .map(|kind| {
@@ -189,7 +189,7 @@ impl<'t> ChangedMethod<'t, '_> {
             .collect();
         let load = |(kind, slot): &(Type<'_>, u16)| Operation::Local(kind.load_opcode(), *slot);
         let store = |(kind, slot): &(Type<'_>, u16)| Operation::Local(kind.store_opcode(), *slot);
-        let copied = usize::from(copies_first(snippet, exchange));
+        let copied = usize::from(copies_first(snippet, stack_effect));
         let mut taken: Vec<Operation> = kept.iter().skip(copied).rev().map(store).collect();
         if let (Some(first), 1) = (kept.first(), copied) {
             taken.extend([Operation::Plain(opcode::DUP), store(first)]);
@@ -212,8 +212,8 @@ impl<'t> ChangedMethod<'t, '_> {
 /// Checks whether the first operand stays on the stack below the code, which then reads a copy. The JVM thereby finds
 /// the origin of a null receiver, and its message is the same as without the code. If the code branches, the stack must
 /// be empty.
-fn copies_first(snippet: &Snippet, exchange: &Exchange<'_>) -> bool {
-    let first = exchange.operands.first();
+fn copies_first(snippet: &Snippet, stack_effect: &StackEffect<'_>) -> bool {
+    let first = stack_effect.operands.first();
     !snippet.is_branching() && first.is_some_and(|kind| kind.slots() == 1)
 }
 
@@ -240,7 +240,7 @@ fn proceeds_once(snippet: &Snippet) -> Result<(), SnippetError> {
         (Some(_), None) => return Ok(()),
         (None, _) => (
             snippet.operations().len() as u32,
-            "it has to proceed with the instruction; what takes one out is remove",
+            "it must proceed with the instruction; use remove to drop an instruction",
         ),
         (Some(_), Some((at, _))) => (at, "it proceeds with the instruction a second time"),
     };

@@ -1,7 +1,7 @@
-//! Changes of single instructions, resolved against the code.
+//! Replacements of single instructions, resolved against the code.
 
 mod around;
-mod facts;
+mod method_cache;
 mod objects;
 mod resolve;
 

@@ -32,7 +32,7 @@ pub(crate) struct Object<'t> {
 }
 
 const STRAYS: ChangeError = ChangeError::NotHere(
-    "the object is moved about before its constructor is called, so the two cannot be matched",
+    "the object moves on the stack before its constructor call, so the two cannot be matched",
 );
 
 /// Follows the object on the operand stack, along all paths from the `new`, to the calls that initialize it.

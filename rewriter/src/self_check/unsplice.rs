@@ -4,11 +4,11 @@ use crate::arithmetic::moved;
 use crate::class::{decode, switch_layout};
 use crate::cursor::{i16_at, i32_at};
 use crate::plan::{Action, EditPlan};
-use crate::self_check::expected::{Expected, Kind, Special, bci_of, is_in_front_of_label};
+use crate::self_check::expected::{Expected, Special, SpecialKind, bci_of, is_in_front_of_label};
 use crate::self_check::mismatch::Mismatch;
 use crate::self_check::snippet::{Host, end_of};
 use crate::snippet::Snippet;
-use crate::splice::{Changes, INVERTED, Positions, ProbeWriter, TRAMPOLINE_MARK, edit_index};
+use crate::splice::{INVERTED, Positions, ProbeWriter, Replacements, TRAMPOLINE_MARK, edit_index};
 use jvms::opcode;
 
 /// A trampoline in the new code.
@@ -46,7 +46,7 @@ pub(crate) struct FoundSnippet {
 
 /// Code inserted before the instruction at this bci.
 #[derive(Debug, Clone, Copy)]
-struct Found {
+struct InsertedRange {
     bci: u32,
     end: u32,
     start: u32,
@@ -58,11 +58,11 @@ pub(super) const INSERTED: u32 = 1 << 31;
 
 /// Positions of original and inserted code in the output.
 #[derive(Debug, Default)]
-pub(crate) struct Walk {
+pub(crate) struct Unsplice {
     /// Labels by bci, with [`INSERTED`]. Positions inside an instruction are counted on, because debug tables of some
     /// compilers refer to them.
     pub(super) labels: Vec<u32>,
-    inserted: Vec<Found>,
+    inserted: Vec<InsertedRange>,
     /// The positions of instructions that are not copied unchanged.
     pub(super) specials: Vec<u32>,
     trampolines: Vec<FoundTrampoline>,
@@ -77,19 +77,19 @@ pub(crate) struct Walk {
 }
 
 /// The two code arrays, and the edits between them.
-pub(crate) struct Work<'w> {
+pub(crate) struct UnspliceInput<'w> {
     pub(crate) old: &'w [u8],
     pub(crate) new: &'w [u8],
     pub(crate) expected: &'w Expected,
     pub(crate) plan: &'w EditPlan,
     pub(crate) probes: ProbeWriter,
-    pub(crate) changes: &'w Changes,
+    pub(crate) changes: &'w Replacements,
     pub(crate) host: Host<'w>,
     /// The start of the handler of `Unwind` according to the exception table.
     pub(crate) unwind: Option<u32>,
 }
 
-impl Positions for Walk {
+impl Positions for Unsplice {
     #[inline]
     fn label(&self, bci: u32) -> Option<u32> {
         let label = self.labels.get(bci as usize)?;
@@ -112,13 +112,13 @@ impl Positions for Walk {
     }
 }
 
-impl Walk {
+impl Unsplice {
     pub(crate) fn trampolines(&self) -> &[FoundTrampoline] {
         &self.trampolines
     }
 
     /// Checks that no trampoline precedes the end of the original's instructions.
-    pub(crate) fn trampolines_stand_behind(&self) -> bool {
+    pub(crate) fn trampolines_follow_code(&self) -> bool {
         let end = self.labels.last().copied();
         let first = self.trampolines.first();
         first.is_none_or(|first| Some(first.position) >= end)
@@ -144,7 +144,7 @@ impl Walk {
 
     /// Returns the label, or a position in the inserted code before it.
     #[inline]
-    fn position(&self, bci: u32, of: impl Fn(&Found) -> u32) -> Option<u32> {
+    fn position(&self, bci: u32, of: impl Fn(&InsertedRange) -> u32) -> Option<u32> {
         let label = *self.labels.get(bci as usize)?;
         if label & INSERTED == 0 {
             return Some(label);
@@ -164,7 +164,7 @@ impl Walk {
     }
 
     /// Checks edits that all precede the code.
-    fn as_a_whole(&mut self, work: &Work<'_>) -> Result<(), Mismatch> {
+    fn as_a_whole(&mut self, work: &UnspliceInput<'_>) -> Result<(), Mismatch> {
         let start = self.edits(work, work.expected.main(), 0, 0)?;
         if start + work.old.len() != work.new.len() {
             return Err(Mismatch::new("the original instructions", 0, start as u32));
@@ -178,7 +178,7 @@ impl Walk {
     /// Records code before the instruction at `bci`: the end of the preceding code, and the start of the code inserted
     /// for this instruction.
     pub(super) fn found(&mut self, bci: usize, (end, start): (usize, usize), instruction: usize) {
-        self.inserted.push(Found {
+        self.inserted.push(InsertedRange {
             bci: bci as u32,
             end: end as u32,
             start: start as u32,
@@ -193,14 +193,14 @@ impl Walk {
     }
 
     /// Walks both arrays and compares jumps; afterwards all positions are known.
-    pub(crate) fn run(&mut self, work: &Work<'_>, general: bool) -> Result<(), Mismatch> {
+    pub(crate) fn run(&mut self, work: &UnspliceInput<'_>, general: bool) -> Result<(), Mismatch> {
         self.clear();
         self.unwind = work.unwind;
         if work.expected.moves_as_a_whole {
             return self.as_a_whole(work);
         }
-        let near = if general { None } else { self.near_line(work) };
-        let end = match near {
+        let fast = if general { None } else { self.fast_path(work) };
+        let end = match fast {
             Some(end) => end,
             None => {
                 self.clear();
@@ -215,16 +215,12 @@ impl Walk {
             .iter()
             .find(|trampoline| trampoline.edge.is_none())
         {
-            Some(stray) => Err(Mismatch::new(
-                "no code that nothing leads to",
-                0,
-                stray.position,
-            )),
+            Some(stray) => Err(Mismatch::new("no unreachable code", 0, stray.position)),
             None => Ok(()),
         }
     }
 
-    fn main_line(&mut self, work: &Work<'_>) -> Result<usize, Mismatch> {
+    fn main_line(&mut self, work: &UnspliceInput<'_>) -> Result<usize, Mismatch> {
         let (mut edits, mut specials) = (work.expected.main(), work.expected.specials.iter());
         let mut special = specials.next();
         // Trampolines are inside the code only if a branch cannot reach its end.
@@ -257,13 +253,13 @@ impl Walk {
                 special = specials.next();
                 self.specials.push(new as u32);
                 match here.kind {
-                    Kind::Replaced(length) => self.replaced(work, old, new, length)?,
-                    Kind::Jump(_) if is_inverted(work, old, new) => {
+                    SpecialKind::Replaced(length) => self.replaced(work, old, new, length)?,
+                    SpecialKind::Jump(_) if is_inverted(work, old, new) => {
                         let behind = new as u32 + INVERTED;
                         self.inverted.push((old as u32, behind));
                         (3, INVERTED as usize)
                     }
-                    Kind::Jump(_) | Kind::Switch => instruction(work, old, new)?,
+                    SpecialKind::Jump(_) | SpecialKind::Switch => instruction(work, old, new)?,
                 }
             } else {
                 let edit = edits.first().map_or(usize::MAX, |key| bci_of(*key));
@@ -285,7 +281,7 @@ impl Walk {
         match edits.first() {
             None => Ok(new),
             Some(key) => Err(Mismatch::new(
-                "an instruction that the plan names",
+                "an instruction of the plan",
                 bci_of(*key) as u32,
                 new as u32,
             )),
@@ -295,12 +291,12 @@ impl Walk {
     /// Checks the replacement of an instruction; returns both lengths.
     fn replaced(
         &mut self,
-        work: &Work<'_>,
+        work: &UnspliceInput<'_>,
         old: usize,
         new: usize,
         old_length: u32,
     ) -> Result<(usize, usize), Mismatch> {
-        let wrong = || Mismatch::new("what the plan puts in its place", old as u32, new as u32);
+        let wrong = || Mismatch::new("the replacement in the plan", old as u32, new as u32);
         let changed = work.changes.get(old as u32).ok_or_else(wrong)?;
         let code = &changed.replacement.code;
         let end = self.snippet(work, code, changed.index, new);
@@ -311,7 +307,7 @@ impl Walk {
     /// Checks these edits at `new` and returns their end.
     fn edits(
         &mut self,
-        work: &Work<'_>,
+        work: &UnspliceInput<'_>,
         keys: &[u64],
         old: usize,
         new: usize,
@@ -326,7 +322,7 @@ impl Walk {
     /// Checks the code of one edit at `at` and returns its end.
     fn edit(
         &mut self,
-        work: &Work<'_>,
+        work: &UnspliceInput<'_>,
         key: u64,
         old: usize,
         at: usize,
@@ -346,7 +342,7 @@ impl Walk {
     /// Checks the code of a snippet, for the edit with this index, and returns its end.
     fn snippet(
         &mut self,
-        work: &Work<'_>,
+        work: &UnspliceInput<'_>,
         snippet: &Snippet,
         index: usize,
         at: usize,
@@ -362,7 +358,7 @@ impl Walk {
     }
 
     /// Checks the handler of `Unwind` at the end.
-    fn handler(&mut self, work: &Work<'_>) -> Result<(), Mismatch> {
+    fn handler(&mut self, work: &UnspliceInput<'_>) -> Result<(), Mismatch> {
         let Some(start) = work.unwind else {
             return Ok(());
         };
@@ -371,14 +367,14 @@ impl Walk {
         if work.new.get(end..) == Some(&[opcode::ATHROW]) {
             return Ok(());
         }
-        let expected = "the exception thrown again at the end";
+        let expected = "a rethrow at the end";
         Err(Mismatch::new(expected, bci, end as u32))
     }
 
     /// Skips trampolines inside the code, which begin with a mark.
     fn inner_trampolines(
         &mut self,
-        work: &Work<'_>,
+        work: &UnspliceInput<'_>,
         old: usize,
         mut new: usize,
     ) -> Result<usize, Mismatch> {
@@ -399,7 +395,7 @@ impl Walk {
     }
 
     /// Reads the trampolines after the code.
-    fn tail(&mut self, work: &Work<'_>, mut new: usize) -> Result<(), Mismatch> {
+    fn tail(&mut self, work: &UnspliceInput<'_>, mut new: usize) -> Result<(), Mismatch> {
         let bci = work.old.len() as u32;
         let (main_end, end) = (new, work.unwind.map_or(work.new.len(), |at| at as usize));
         while new < end {
@@ -414,15 +410,15 @@ impl Walk {
         Ok(())
     }
 
-    fn jumps(&mut self, work: &Work<'_>) -> Result<(), Mismatch> {
+    fn jumps(&mut self, work: &UnspliceInput<'_>) -> Result<(), Mismatch> {
         for (index, Special { bci, kind }) in work.expected.specials.iter().enumerate() {
             let bci = *bci;
             let from = self.specials.get(index).copied();
             let from = from.ok_or_else(|| Mismatch::new("a jump", bci, 0))?;
             match *kind {
-                Kind::Replaced(_) => {}
-                Kind::Switch => self.switch(work, bci, from)?,
-                Kind::Jump(target) => {
+                SpecialKind::Replaced(_) => {}
+                SpecialKind::Switch => self.switch(work, bci, from)?,
+                SpecialKind::Jump(target) => {
                     let inverted = self.inverted.binary_search_by_key(&bci, |found| found.0);
                     let jump = match inverted {
                         Ok(_) => from + 3,
@@ -438,7 +434,7 @@ impl Walk {
         Ok(())
     }
 
-    fn switch(&mut self, work: &Work<'_>, bci: u32, from: u32) -> Result<(), Mismatch> {
+    fn switch(&mut self, work: &UnspliceInput<'_>, bci: u32, from: u32) -> Result<(), Mismatch> {
         let wrong = |expected| Mismatch::new(expected, bci, from);
         let old = switch_layout(work.old, bci as usize).ok_or(wrong("a switch"))?;
         let new = switch_layout(work.new, from as usize).ok_or(wrong("a switch"))?;
@@ -456,13 +452,13 @@ impl Walk {
     /// Checks that an edge leads to the label of its target, or to a trampoline to it with the edge's edits.
     fn edge(
         &mut self,
-        work: &Work<'_>,
+        work: &UnspliceInput<'_>,
         edge: (u32, u32),
         from: u32,
         to: u32,
     ) -> Result<(), Mismatch> {
         let (source, target) = edge;
-        let wrong = || Mismatch::new("a jump to where it went before", source, from);
+        let wrong = || Mismatch::new("a jump to its original target", source, from);
         let label = self.label(target);
         let planned = work.expected.edge_edits(source, target);
         if planned.is_empty() && label == Some(to) {
@@ -493,7 +489,7 @@ impl Walk {
 
 /// Checks for a hit at `at` and returns its end.
 #[inline]
-pub(super) fn hit(work: &Work<'_>, probe: u32, at: usize) -> Option<usize> {
+pub(super) fn hit(work: &UnspliceInput<'_>, probe: u32, at: usize) -> Option<usize> {
     let (mut end, mut same) = (at, true);
     work.probes.hit(probe).each(|part| {
         same &= work.new.get(end..end + part.len()) == Some(part);
@@ -503,12 +499,17 @@ pub(super) fn hit(work: &Work<'_>, probe: u32, at: usize) -> Option<usize> {
 }
 
 /// Returns the length of the run without edits and jumps. It is one instruction if trampolines may follow it.
-fn run_length(work: &Work<'_>, old: usize, next: usize, far: bool) -> Result<usize, Mismatch> {
+fn run_length(
+    work: &UnspliceInput<'_>,
+    old: usize,
+    next: usize,
+    far: bool,
+) -> Result<usize, Mismatch> {
     let length = next.min(work.old.len()).checked_sub(old);
     let length = length.filter(|length| *length > 0);
     let length = length.ok_or_else(|| {
         let bci = next as u32;
-        Mismatch::new("an instruction that the plan names", bci, 0)
+        Mismatch::new("an instruction of the plan", bci, 0)
     })?;
     Ok(match far {
         true => decode(work.old, old).unwrap_or(length),
@@ -516,7 +517,12 @@ fn run_length(work: &Work<'_>, old: usize, next: usize, far: bool) -> Result<usi
     })
 }
 
-fn same_bytes(work: &Work<'_>, old: usize, new: usize, length: usize) -> Result<(), Mismatch> {
+fn same_bytes(
+    work: &UnspliceInput<'_>,
+    old: usize,
+    new: usize,
+    length: usize,
+) -> Result<(), Mismatch> {
     let before = work.old.get(old..old + length);
     let after = work.new.get(new..new + length);
     match before {
@@ -531,7 +537,7 @@ fn same_bytes(work: &Work<'_>, old: usize, new: usize, length: usize) -> Result<
 
 /// Compares the jump at `old` with that at `new`, except for branch offsets; returns both lengths.
 pub(super) fn instruction(
-    work: &Work<'_>,
+    work: &UnspliceInput<'_>,
     old: usize,
     new: usize,
 ) -> Result<(usize, usize), Mismatch> {
@@ -564,7 +570,7 @@ pub(super) fn instruction(
 }
 
 /// Checks whether the conditional branch at `old` became its inverse around a `goto_w`.
-fn is_inverted(work: &Work<'_>, old: usize, new: usize) -> bool {
+fn is_inverted(work: &UnspliceInput<'_>, old: usize, new: usize) -> bool {
     let opcode = work.old.get(old).copied();
     let opcode = opcode.filter(|opcode| opcode::is_conditional(*opcode));
     let found = work.new.get(new..new + 4);
@@ -578,7 +584,7 @@ fn is_short_branch(opcode: u8) -> bool {
 }
 
 /// Compares switches: the same keys in the same order, and zero padding.
-fn same_switch(work: &Work<'_>, old: usize, new: usize) -> bool {
+fn same_switch(work: &UnspliceInput<'_>, old: usize, new: usize) -> bool {
     let (Some(before), Some(after)) = (switch_layout(work.old, old), switch_layout(work.new, new))
     else {
         return false;

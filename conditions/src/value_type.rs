@@ -4,7 +4,7 @@ use crate::condition::{Comparison, Literal, Operand, Step, Value};
 
 /// The type of a value that is known without a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ValueType {
     /// Any type: the value is read from an object.
     Any,
     Null,
@@ -14,7 +14,7 @@ pub(crate) enum Kind {
     Duration,
 }
 
-impl Kind {
+impl ValueType {
     pub fn of(operand: &Operand) -> Self {
         match operand {
             Operand::Value(value) => Self::of_value(value),
@@ -50,7 +50,7 @@ impl Kind {
         Some(match self {
             Self::Any if is_ordered => "a number",
             Self::Any => "a number, a text, `true`, `false` or `null`",
-            Self::Null if !is_ordered => "an argument, a field or what was returned",
+            Self::Null if !is_ordered => "an argument, a field or the return value",
             Self::Truth if !is_ordered => "`true` or `false`",
             Self::Text if !is_ordered => "a text such as \"x\"",
             Self::Number => "a number",
@@ -60,7 +60,7 @@ impl Kind {
     }
 
     /// Checks whether both types may be compared, given that `self` may.
-    pub fn goes_with(self, other: Self, comparison: Comparison) -> bool {
+    pub fn is_comparable_with(self, other: Self, comparison: Comparison) -> bool {
         match (self, other) {
             (Self::Any, Self::Duration) | (Self::Duration, Self::Any) => false,
             (Self::Any, Self::Any) => true,
@@ -72,12 +72,12 @@ impl Kind {
 
 /// Formats an operand for a message: `the number 100`, `depth, a number`, `arg[0]`.
 pub(crate) fn named(operand: &Operand) -> String {
-    let what = match Kind::of(operand) {
-        Kind::Any | Kind::Null => return format!("`{operand}`"),
-        Kind::Truth => "truth value",
-        Kind::Number => "number",
-        Kind::Text => "text",
-        Kind::Duration => "duration",
+    let what = match ValueType::of(operand) {
+        ValueType::Any | ValueType::Null => return format!("`{operand}`"),
+        ValueType::Truth => "truth value",
+        ValueType::Number => "number",
+        ValueType::Text => "text",
+        ValueType::Duration => "duration",
     };
     match operand {
         Operand::Literal(literal) => format!("the {what} `{literal}`"),

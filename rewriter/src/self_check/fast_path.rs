@@ -7,14 +7,14 @@ use std::ops::Range;
 
 use crate::plan::Action;
 use crate::runs::{count, make_room};
-use crate::self_check::expected::{Kind, Special, bci_of, is_in_front_of_label};
-use crate::self_check::walk::{INSERTED, Walk, Work, hit, instruction};
+use crate::self_check::expected::{Special, SpecialKind, bci_of, is_in_front_of_label};
+use crate::self_check::unsplice::{INSERTED, Unsplice, UnspliceInput, hit, instruction};
 use crate::splice::edit_index;
 use jvms::opcode;
 
-impl Walk {
+impl Unsplice {
     /// Returns the end of the main line; `None` if undecided.
-    pub(super) fn near_line(&mut self, work: &Work<'_>) -> Option<usize> {
+    pub(super) fn fast_path(&mut self, work: &UnspliceInput<'_>) -> Option<usize> {
         if work.new.len() > i16::MAX as usize {
             return None;
         }
@@ -54,7 +54,7 @@ impl Walk {
     /// Compares bytes with the original, moved by `shift`, except for branch offsets. Returns the jumps after the run.
     fn copied<'w>(
         &mut self,
-        work: &Work<'_>,
+        work: &UnspliceInput<'_>,
         mut specials: &'w [Special],
         run: Range<usize>,
         shift: usize,
@@ -67,12 +67,12 @@ impl Walk {
             same(work, from..at + 1, shift)?;
             self.specials.push((at + shift) as u32);
             from = match special.kind {
-                Kind::Jump(_) => at + usize::from(opcode::length(*work.old.get(at)?)),
-                Kind::Switch => {
+                SpecialKind::Jump(_) => at + usize::from(opcode::length(*work.old.get(at)?)),
+                SpecialKind::Switch => {
                     let (old, new) = instruction(work, at, at + shift).ok()?;
                     (old == new).then_some(at + old)?
                 }
-                Kind::Replaced(_) => return None,
+                SpecialKind::Replaced(_) => return None,
             };
             specials = rest;
         }
@@ -83,7 +83,7 @@ impl Walk {
 
 /// Compares bytes with the original, moved by `shift`.
 #[inline]
-fn same(work: &Work<'_>, run: Range<usize>, shift: usize) -> Option<()> {
+fn same(work: &UnspliceInput<'_>, run: Range<usize>, shift: usize) -> Option<()> {
     let new = work.new.get(run.start + shift..run.end + shift)?;
     (work.old.get(run)? == new).then_some(())
 }

@@ -1,12 +1,12 @@
 //! Resolves a change of an instruction: the instructions to delete, and the code that replaces them.
 
-use crate::changes::facts::Facts;
-use crate::changes::objects::{Object, follow, is_named_by_a_frame};
 use crate::class::{ClassFile, Code, Instruction, Instructions, Method};
 use crate::edits::{CallTarget, Change, ChangeError, Literal};
 use crate::index::{Bci, PoolIndex};
 use crate::limits::STATIC_INTERFACE_METHODS_SINCE;
 use crate::pool::MemberRef;
+use crate::replace::method_cache::MethodCache;
+use crate::replace::objects::{Object, follow, is_named_by_a_frame};
 use crate::snippet::{Member, MemberName, Operation, Snippet, SnippetError, Value};
 use crate::typing::{Class, Hierarchy, Type};
 use jvms::descriptor::{BaseType, FieldType, MethodDescriptor};
@@ -30,18 +30,18 @@ pub(crate) struct ChangedMethod<'t, 'm> {
     pub(crate) method: &'m Method<'m, 't>,
     pub(crate) code: &'m Code<'m, 't>,
     pub(crate) known: &'m Hierarchy<'t>,
-    pub(super) facts: Facts<'t>,
+    pub(super) cache: MethodCache<'t>,
 }
 
 /// The operands of an instruction, bottom first, and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct StackEffect<'t> {
+pub(super) struct MemberEffect<'t> {
     pub(super) operands: Vec<FieldType<'t>>,
     /// The result; `None` for `void`.
     pub(super) result: Option<FieldType<'t>>,
 }
 
-impl StackEffect<'_> {
+impl MemberEffect<'_> {
     fn describe(&self) -> String {
         let types: Vec<String> = self.operands.iter().copied().map(describe).collect();
         format!("({}) -> {}", types.join(", "), describe_result(self.result))
@@ -71,7 +71,7 @@ impl<'t, 'm> ChangedMethod<'t, 'm> {
             method,
             code,
             known,
-            facts: Facts::default(),
+            cache: MethodCache::default(),
         }
     }
 }
@@ -106,7 +106,7 @@ impl<'t> ChangedMethod<'t, '_> {
     }
 
     pub(super) fn at(&self, bci: Bci) -> Result<Instruction<'t>, ChangeError> {
-        let missing = ChangeError::NotHere("no instruction begins there");
+        let missing = ChangeError::NotHere("no instruction begins at this bci");
         let found = Instructions::from(self.code.bytes(), usize::from(bci), 0).next();
         found.and_then(Result::ok).ok_or(missing)
     }
@@ -124,7 +124,7 @@ impl<'t> ChangedMethod<'t, '_> {
     pub(super) fn effect(
         &self,
         instruction: &Instruction<'_>,
-    ) -> Result<StackEffect<'t>, ChangeError> {
+    ) -> Result<MemberEffect<'t>, ChangeError> {
         let code = instruction.opcode;
         let unreadable = ChangeError::NotHere("its descriptor cannot be read");
         if code == opcode::INVOKEDYNAMIC {
@@ -139,7 +139,7 @@ impl<'t> ChangedMethod<'t, '_> {
         }
         let member = self.member(instruction)?;
         if member.name == "<init>" {
-            let reason = "a constructor call belongs to its new: change that";
+            let reason = "a constructor call belongs to its new: change the new";
             return Err(ChangeError::NotHere(reason));
         }
         effect_of(code, member.owner.as_bytes(), member.descriptor.as_bytes()).ok_or(unreadable)
@@ -178,7 +178,7 @@ impl<'t> ChangedMethod<'t, '_> {
     /// Returns the call of `target` in place of an instruction with this effect.
     fn call_of(
         &self,
-        effect: &StackEffect<'t>,
+        effect: &MemberEffect<'t>,
         opcode: u8,
         member: Member,
     ) -> Result<Vec<Operation>, ChangeError> {
@@ -224,7 +224,7 @@ impl<'t> ChangedMethod<'t, '_> {
         }
         let special = target.opcode == opcode::INVOKESPECIAL;
         if special && instruction.opcode != opcode::INVOKESPECIAL {
-            let reason = "invokespecial takes the place of invokespecial only";
+            let reason = "invokespecial can replace only invokespecial";
             return Err(ChangeError::NotHere(reason));
         }
         let own = self.known.this == member.owner;
@@ -361,7 +361,7 @@ impl<'t> ChangedMethod<'t, '_> {
             }
             (Some(FieldType::Base(base)), None) => Some(Operation::Push(zero(base))),
             (Some(FieldType::Base(base)), Some(Literal::Int(value))) if base.is_int() => {
-                if !holds(base, *value) {
+                if !fits_type(base, *value) {
                     return Err(wrong(value.to_string()));
                 }
                 Some(Operation::Push(Value::Int(*value)))
@@ -472,11 +472,10 @@ impl<'t> ChangedMethod<'t, '_> {
     ) -> Result<Vec<Replacement>, ChangeError> {
         let object = self.object(instruction)?;
         let dup = object.dup.ok_or(ChangeError::NotHere(
-            "no dup follows the new, so it is not clear who gets the object",
+            "no dup follows the new, so the use of the object is unknown",
         ))?;
         if is_named_by_a_frame(self.class, self.method, self.code, instruction.bci)? {
-            let reason =
-                "a stack map frame names the object before its constructor: the arguments branch";
+            let reason = "a stack map frame holds the object before its constructor call: the arguments branch";
             return Err(ChangeError::NotHere(reason));
         }
         let gone = |bci: u32, length: u32, code: Vec<Operation>| Replacement {
@@ -528,7 +527,7 @@ fn zero(base: BaseType) -> Value {
 }
 
 /// Checks whether an `int` is a value of a type that is an `int` on the operand stack.
-fn holds(base: BaseType, value: i32) -> bool {
+fn fits_type(base: BaseType, value: i32) -> bool {
     match base {
         BaseType::Boolean => (0..=1).contains(&value),
         BaseType::Byte => i8::try_from(value).is_ok(),
@@ -549,15 +548,15 @@ fn owner_type(owner: &[u8]) -> FieldType<'_> {
 fn method_effect<'d>(
     descriptor: &'d [u8],
     receiver: Option<FieldType<'d>>,
-) -> Option<StackEffect<'d>> {
+) -> Option<MemberEffect<'d>> {
     let found = MethodDescriptor::parse(descriptor).ok()?;
-    Some(StackEffect {
+    Some(MemberEffect {
         operands: receiver.into_iter().chain(found.parameters()).collect(),
         result: found.return_type(),
     })
 }
 
-fn effect_of<'d>(opcode: u8, owner: &'d [u8], descriptor: &'d [u8]) -> Option<StackEffect<'d>> {
+fn effect_of<'d>(opcode: u8, owner: &'d [u8], descriptor: &'d [u8]) -> Option<MemberEffect<'d>> {
     let owner = owner_type(owner);
     let value = || FieldType::parse(descriptor).ok();
     let (operands, result) = match opcode {
@@ -568,5 +567,5 @@ fn effect_of<'d>(opcode: u8, owner: &'d [u8], descriptor: &'d [u8]) -> Option<St
         opcode::INVOKESTATIC => return method_effect(descriptor, None),
         _ => return method_effect(descriptor, Some(owner)),
     };
-    Some(StackEffect { operands, result })
+    Some(MemberEffect { operands, result })
 }

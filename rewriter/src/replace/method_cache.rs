@@ -1,4 +1,4 @@
-//! Facts about a method that replacements need, computed once.
+//! MethodCache about a method that replacements need, computed once.
 
 use std::cell::OnceCell;
 
@@ -7,22 +7,22 @@ use crate::edits::ChangeError;
 use crate::plan::SkipReason;
 use crate::typing::{MethodContext, PointTypes, ProgramPoint};
 
-type Found<T> = OnceCell<Result<T, ChangeError>>;
+type Cached<T> = OnceCell<Result<T, ChangeError>>;
 
-/// Cached facts.
+/// Cached cache.
 #[derive(Default)]
-pub(crate) struct Facts<'t> {
-    plain: Found<MethodContext<'t>>,
+pub(crate) struct MethodCache<'t> {
+    plain: Cached<MethodContext<'t>>,
     /// The context with the overwritten parameters.
-    lost: Found<MethodContext<'t>>,
-    ready: Found<PointTypes<'t>>,
+    lost: Cached<MethodContext<'t>>,
+    ready: Cached<PointTypes<'t>>,
 }
 
 fn unknown(_: SkipReason) -> ChangeError {
     ChangeError::NotHere("the types of the method's values cannot be followed")
 }
 
-impl<'t> Facts<'t> {
+impl<'t> MethodCache<'t> {
     /// Returns the method's context, with its overwritten parameters if requested.
     pub(super) fn context(
         &self,

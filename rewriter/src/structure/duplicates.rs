@@ -6,7 +6,7 @@ use crate::class::ClassFile;
 use crate::edits::StructureError;
 
 /// Checks that fields, methods and interfaces are distinct (JVMS 4.1, 4.5, 4.6): new names can make two of them equal.
-pub(crate) fn expect_distinct(class: &ClassFile<'_>) -> Result<(), StructureError> {
+pub(crate) fn check_duplicates(class: &ClassFile<'_>) -> Result<(), StructureError> {
     let twice = |what: String| StructureError::Twice { what };
     let mut seen = HashSet::new();
     for field in class.fields() {

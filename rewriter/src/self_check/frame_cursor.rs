@@ -9,7 +9,7 @@ use crate::stack_map::{
 use crate::typing::{Class, Origin, Type};
 
 /// The frames of one method. The cursor starts with the types at method entry, then advances to each frame.
-pub(super) struct Followed<'f, 't> {
+pub(super) struct FrameCursor<'f, 't> {
     class: &'f ClassFile<'t>,
     descriptor: &'t [u8],
     reader: Option<StackMapReader<'t>>,
@@ -19,7 +19,7 @@ pub(super) struct Followed<'f, 't> {
     at: Option<u32>,
 }
 
-impl<'f, 't> Followed<'f, 't> {
+impl<'f, 't> FrameCursor<'f, 't> {
     /// Starts with the types at method entry. This and the other functions return `None` for malformed frames.
     pub(super) fn of(
         class: &'f ClassFile<'t>,
@@ -30,7 +30,7 @@ impl<'f, 't> Followed<'f, 't> {
     ) -> Option<(Self, Machine<'t>)> {
         let method = class.method(method)?;
         let reader = table.map(|table| StackMapReader::new(table.bytes, table.offset));
-        let mut followed = Followed {
+        let mut followed = FrameCursor {
             class,
             descriptor: method.descriptor().as_bytes(),
             reader: reader.transpose().ok()?,

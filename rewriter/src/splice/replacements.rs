@@ -1,17 +1,17 @@
 //! The changed instructions of one method.
 
-use crate::changes::{ChangedMethod, Replacement};
 use crate::class::{ClassFile, Code, Method};
 use crate::index::Bci;
 use crate::lowering::lower;
 use crate::plan::{Action, Edit, EditPlan, Location, SkipReason};
 use crate::pool::PoolWriter;
+use crate::replace::{ChangedMethod, Replacement};
 use crate::splice::order::edit_index;
 use crate::typing::{Hierarchy, MethodContext};
 
 /// One changed instruction.
 #[derive(Debug)]
-pub(crate) struct Changed {
+pub(crate) struct LoweredReplacement {
     /// Index of its edit in the plan.
     pub(crate) index: usize,
     pub(crate) replacement: Replacement,
@@ -22,7 +22,7 @@ pub(crate) struct Changed {
     end: u32,
 }
 
-impl Changed {
+impl LoweredReplacement {
     /// Returns the length of its code.
     pub(crate) fn size(&self) -> u32 {
         self.end - self.start
@@ -31,15 +31,15 @@ impl Changed {
 
 /// The changed instructions of a method by bci, and their code.
 #[derive(Debug, Default)]
-pub(crate) struct Changes {
-    found: Vec<Changed>,
+pub(crate) struct Replacements {
+    found: Vec<LoweredReplacement>,
     code: Vec<u8>,
     offsets: Vec<u32>,
     /// By bci: 1 for an instruction start.
     starts: Vec<u8>,
 }
 
-impl Changes {
+impl Replacements {
     pub(crate) fn clear(&mut self) {
         self.found.clear();
         self.code.clear();
@@ -50,11 +50,11 @@ impl Changes {
         self.found.is_empty()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Changed> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &LoweredReplacement> {
         self.found.iter()
     }
 
-    pub(crate) fn get(&self, bci: u32) -> Option<&Changed> {
+    pub(crate) fn get(&self, bci: u32) -> Option<&LoweredReplacement> {
         let index = self
             .found
             .binary_search_by_key(&bci, |changed| changed.replacement.bci);
@@ -72,7 +72,7 @@ impl Changes {
     }
 
     /// Returns the offset of each operation in the code, and that of the end.
-    pub(crate) fn offsets(&self, changed: &Changed) -> &[u32] {
+    pub(crate) fn offsets(&self, changed: &LoweredReplacement) -> &[u32] {
         let (from, to) = changed.offsets;
         self.offsets.get(from..to).unwrap_or_default()
     }
@@ -130,14 +130,17 @@ impl Changes {
             }
             let wrong = |error| SkipReason::Change { bci, error };
             let replacements = target.resolve(bci, change).map_err(wrong)?;
-            self.found
-                .extend(replacements.into_iter().map(|replacement| Changed {
-                    index: edit_index(*key),
-                    replacement,
-                    offsets: (0, 0),
-                    start: 0,
-                    end: 0,
-                }));
+            self.found.extend(
+                replacements
+                    .into_iter()
+                    .map(|replacement| LoweredReplacement {
+                        index: edit_index(*key),
+                        replacement,
+                        offsets: (0, 0),
+                        start: 0,
+                        end: 0,
+                    }),
+            );
         }
         self.found.sort_by_key(|changed| changed.replacement.bci);
         let mut pairs = self.found.windows(2);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::class::{Instruction, Instructions};
-use crate::self_check::followed::{AddedFrame, NewFrames};
+use crate::self_check::frame_cursor::{AddedFrame, NewFrames};
 use crate::self_check::machine::{Machine, Source, put};
 use crate::self_check::mismatch::Mismatch;
 
@@ -12,7 +12,7 @@ use crate::typing::{Class, Hierarchy, Type};
 use jvms::opcode;
 
 /// The context for following inserted code.
-pub(super) struct Inserted<'i, 't> {
+pub(super) struct InsertedCode<'i, 't> {
     pub(super) source: Source<'i, 't>,
     pub(super) known: &'i Hierarchy<'t>,
     /// `max_locals` of the original and `max_stack` of the output.
@@ -48,7 +48,7 @@ struct Ways<'t> {
     joined: BTreeMap<u32, Machine<'t>>,
 }
 
-impl<'t> Inserted<'_, 't> {
+impl<'t> InsertedCode<'_, 't> {
     /// Follows the code in `range`. Before it, the types are `types`, with the top values seen as `declared`. After it
     /// they are the same, or include the result of the instruction that the code surrounds.
     pub(super) fn check(

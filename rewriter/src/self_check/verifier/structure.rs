@@ -9,8 +9,8 @@ use crate::index::PoolIndex;
 use crate::limits::{FRAMES_REQUIRED_SINCE, LDC_CLASS_SINCE, STATIC_INTERFACE_METHODS_SINCE};
 use crate::pool::ConstantPool;
 use crate::self_check::new_names;
-use crate::self_check::unsound::{ReplacementError, Wrong, heading, shown};
-use crate::self_check::whole_types;
+use crate::self_check::verifier::error::{CodeFault, ReplacementError, heading, shown};
+use crate::self_check::verifier::types::check_types;
 use jvms::access_flags::{ACC_ABSTRACT, ACC_NATIVE, ACC_STATIC};
 use jvms::constant_tag::{
     CLASS, DOUBLE, DYNAMIC, FIELD_REF, FLOAT, INTEGER, INTERFACE_METHOD_REF, INVOKE_DYNAMIC, LONG,
@@ -39,7 +39,7 @@ fn expect(holds: bool, part: impl FnOnce() -> String, expected: &'static str) ->
 }
 
 /// Checks that a class is valid.
-pub(crate) fn check(class: &ClassFile<'_>) -> Checked {
+pub(crate) fn verify_class(class: &ClassFile<'_>) -> Checked {
     let interfaces = (class.fields_start() - (class.pool().end() + 8)) / 2;
     let named = class.interfaces().count() == interfaces && class.super_class().is_some()
         || class.this_class() == "java/lang/Object";
@@ -220,7 +220,7 @@ fn attributes(class: &ClassFile<'_>, all: Attributes<'_, '_>, of: &dyn Fn() -> S
             b"Record" => class.record_components().is_some(),
             _ => true,
         };
-        expect(sound, part, "contents as the JVMS has them (4.7)")?;
+        expect(sound, part, "contents that follow JVMS 4.7")?;
     }
     Ok(())
 }
@@ -263,7 +263,7 @@ fn method(class: &ClassFile<'_>, method: &Method<'_, '_>) -> Checked {
         .instructions()
         .map_err(|(bci, expected)| wrong(method, bci, expected))?;
     debug_tables(&code).map_err(|expected| wrong(method, 0, expected))?;
-    whole_types::check(class, method, &code, &starts)
+    check_types(class, method, &code, &starts)
         .map_err(|(bci, expected)| wrong(method, bci, expected))
 }
 
@@ -289,7 +289,7 @@ struct CheckedCode<'m, 'c, 'a> {
 
 impl CheckedCode<'_, '_, '_> {
     /// Checks instructions and their operands; returns the instruction starts.
-    fn instructions(&self) -> Result<Vec<bool>, Wrong> {
+    fn instructions(&self) -> Result<Vec<bool>, CodeFault> {
         let length = self.code.bytes().len();
         let mut starts = vec![false; length];
         for found in self.code.instructions() {
@@ -321,7 +321,7 @@ impl CheckedCode<'_, '_, '_> {
                 && (row.catch_type.0 == 0
                     || self.class.pool().class_name(row.catch_type).is_some());
             if !sound {
-                return Err((row.start.0.into(), "a sound exception handler"));
+                return Err((row.start.0.into(), "a valid exception handler"));
             }
         }
         Ok(starts)
@@ -336,7 +336,7 @@ impl CheckedCode<'_, '_, '_> {
             let end = u32::from(slot) + u32::from(wide);
             expect(
                 end < u32::from(self.code.max_locals()),
-                "a local variable that there is",
+                "a local variable within max_locals",
             )?;
         }
         let old = matches!(found.opcode, JSR | JSR_W | RET);

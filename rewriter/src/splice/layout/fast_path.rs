@@ -18,7 +18,7 @@ const GOTO: u32 = 3;
 impl Layout {
     /// Checks whether the fast path applies to hits of `hit` bytes each; it then also computes the length of the new
     /// code.
-    pub(crate) fn stays_near(&mut self, hit: u32) -> bool {
+    pub(crate) fn takes_fast_path(&mut self, hit: u32) -> bool {
         let behind = !self.edge_keys.is_empty();
         let open = behind && opcode::falls_through(self.last_opcode);
         // A switch keeps its padding if it moves by a multiple of four.
@@ -109,28 +109,28 @@ mod tests {
     use jvms::opcode::{GOTO, IFEQ, NOP, RETURN, TABLESWITCH};
 
     /// Checks whether the fast path applies to a hit on the jump at `source`.
-    fn leads(code: &[u8], source: u32, target: u32, hit: u32) -> bool {
+    fn is_fast(code: &[u8], source: u32, target: u32, hit: u32) -> bool {
         let mut layout = Layout::default();
         let mut index = CodeIndex::default();
         layout.decode(code, &index.of(code).expect("it can be decoded"));
         layout.edge_keys = vec![u64::from(source) << 40 | u64::from(target) << 24];
-        layout.stays_near(hit)
+        layout.takes_fast_path(hit)
     }
 
     #[test]
-    fn the_short_way_ends_where_jumps_may_not_reach() {
+    fn fast_path_excludes_jumps_out_of_range() {
         let code = |nops| [&[IFEQ, 0, 3][..], &vec![NOP; nops], &[RETURN]].concat();
         let longest = 32_767 - 8 - 3 - 4;
-        assert!(leads(&code(longest), 0, 3, 8));
-        assert!(!leads(&code(longest + 1), 0, 3, 8));
-        assert!(!leads(&[GOTO, 0, 3, NOP], 0, 3, 8), "the end is open");
+        assert!(is_fast(&code(longest), 0, 3, 8));
+        assert!(!is_fast(&code(longest + 1), 0, 3, 8));
+        assert!(!is_fast(&[GOTO, 0, 3, NOP], 0, 3, 8), "the end is open");
     }
 
     #[test]
-    fn a_switch_takes_it_where_it_moves_by_whole_words() {
+    fn fast_path_includes_aligned_switches() {
         let mut code = vec![TABLESWITCH, 0, 0, 0, 0, 0, 0, 20];
         code.extend([0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 20, RETURN]);
-        assert!(leads(&code, 0, 20, 8));
-        assert!(!leads(&code, 0, 20, 11));
+        assert!(is_fast(&code, 0, 20, 8));
+        assert!(!is_fast(&code, 0, 20, 11));
     }
 }

@@ -1,10 +1,20 @@
 //! One byte for each byte of a code array: instruction start, length, and properties.
 
+use crate::class::jumps::FoundJump;
 use crate::index::Bci;
 use jvms::opcode::{
     self, ATHROW, GOTO_W, IFEQ, IFNONNULL, IFNULL, IRETURN, JSR, JSR_W, LOOKUPSWITCH, RETURN,
     TABLESWITCH,
 };
+
+/// The instructions of one method.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct InstructionMap<'i> {
+    /// One byte for each bci, see [`begins`].
+    pub(crate) marks: &'i [u8],
+    /// The jumps, all into the code.
+    pub(crate) jumps: &'i [FoundJump],
+}
 
 /// An instruction starts here. The other bits are valid only with this one.
 const START: u8 = 0x80;
@@ -140,7 +150,7 @@ mod tests {
     use jvms::opcode::{Form, NOP, form, is_return};
 
     #[test]
-    fn marks_say_what_opcodes_are() {
+    fn marks_match_opcodes() {
         for opcode in 0..=u8::MAX {
             let mark = MARKS[usize::from(opcode)];
             let jump = matches!(
@@ -159,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_begins_is_found() {
+    fn only_instruction_starts_are_found() {
         for length in 0..40 {
             let code: Vec<u8> = [NOP, RETURN, RETURN]
                 .into_iter()
