@@ -54,10 +54,11 @@ impl<'a> Cursor<'a> {
         count: usize,
         structure: &'static str,
     ) -> Result<&'a [u8], ReadError> {
-        let rest = self.bytes.get(self.at..).unwrap_or_default();
-        match rest.get(..count) {
-            Some(taken) => {
-                self.at += count;
+        let end = self.at.checked_add(count);
+        let taken = end.and_then(|end| Some((end, self.bytes.get(self.at..end)?)));
+        match taken {
+            Some((end, taken)) => {
+                self.at = end;
                 Ok(taken)
             }
             None => Err(self.truncated(structure, count)),

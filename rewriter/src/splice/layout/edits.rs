@@ -105,11 +105,11 @@ impl Layout {
             }
             Location::FallThrough(source) if self.begins(source) => {
                 let at = usize::from(source);
-                let missing = SkipReason::NoSuchLocation { bci: source };
-                let next = at + instruction_length(code, at).ok_or_else(|| missing.clone())?;
+                let missing = || SkipReason::NoSuchLocation { bci: source };
+                let next = at + instruction_length(code, at).ok_or_else(missing)?;
                 let opcode = code.get(at).copied().unwrap_or_default();
                 if !opcode::falls_through(opcode) || next >= code.len() || is_wide_ret(code, at) {
-                    return Err(missing);
+                    return Err(missing());
                 }
                 self.keys
                     .push(((next as u64) << 32) | (RANK_PRE << 24) | index);
