@@ -22,7 +22,7 @@ use rayon::prelude::*;
 use rewriter::{ClassFile, PoolIndex};
 use trace::numbers::counted;
 
-use crate::args::Part;
+use crate::args::ReportModule;
 use crate::inputs::class_files::{self, Found, Unreadable};
 use crate::inputs::damaged_files::left_out;
 use crate::inputs::execution_data::{ExecutionDataStore, MeasuredClass, holds_jacoco};
@@ -42,7 +42,7 @@ const MANY: u64 = 500;
 /// Counters of a program, and the classes that they leave out.
 #[derive(Debug)]
 pub struct Analysed {
-    /// The counters of each part.
+    /// The counters of each module.
     pub bundles: Vec<BundleCoverage>,
     /// The number of recorded classes without a class file in the given locations.
     pub elsewhere: usize,
@@ -63,7 +63,7 @@ pub struct Analysed {
 
 /// Options of an analysis.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Manner {
+pub struct AnalysisOptions {
     /// Carries over hits from other versions of a class, for methods whose code is the same.
     pub carry_over: bool,
     /// Ends the command at a class file that cannot be read or analysed.
@@ -72,9 +72,9 @@ pub struct Manner {
     pub counting: Counting,
 }
 
-/// Analyses the classes of each part, read from its locations. A part without locations covers all
+/// Analyses the classes of each module, read from its locations. A module without locations covers all
 /// recorded classes, whose class files are in the snapshot itself. `sources` holds one entry per
-/// part.
+/// module.
 ///
 /// If another version of a class ran than the class file found, the class counts as not executed,
 /// as with JaCoCo: a recording of an earlier build says nothing about this one. With `carry_over`,
@@ -84,21 +84,21 @@ pub struct Manner {
 /// # Errors
 /// If a location cannot be read, or the filter selects none of the classes (`H0671`).
 pub fn analyse_all(
-    parts: &[Part],
+    modules: &[ReportModule],
     sources: &[Sources],
     recorded: &ExecutionDataStore,
     filter: &Filter,
-    manner: Manner,
+    options: AnalysisOptions,
     warnings: &mut Warnings,
 ) -> Result<Analysed, Problem> {
     let mut analysis = Analysis {
-        manner,
-        inlining: inlining::classes(recorded, manner.counting),
+        options,
+        inlining: inlining::classes(recorded, options.counting),
         ..Analysis::new(recorded, filter, warnings)
     };
     let mut bundles = Vec::new();
-    for (part, sources) in parts.iter().zip(sources) {
-        bundles.push(analysis.part(part, sources)?);
+    for (module, sources) in modules.iter().zip(sources) {
+        bundles.push(analysis.module(module, sources)?);
     }
     analysis.progress.finish_and_clear();
     if !analysis.any {
@@ -116,16 +116,16 @@ pub fn analyse_all(
     })
 }
 
-/// Analyses the classes of each loader. `part` names the locations; without any, all classes of the
+/// Analyses the classes of each loader. `module` names the locations; without any, all classes of the
 /// loader count. Each loader's bundle holds the classes that it loaded.
 ///
 /// # Errors
 /// As [`analyse_all`] and [`ExecutionDataStore::by_loader`].
 pub fn analyse_loaders(
-    (part, sources): (&Part, &Sources),
+    (module, sources): (&ReportModule, &Sources),
     recorded: &ExecutionDataStore,
     filter: &Filter,
-    manner: Manner,
+    options: AnalysisOptions,
     warnings: &mut Warnings,
 ) -> Result<Analysed, Problem> {
     let (mut bundles, mut unselected) = (Vec::new(), Vec::new());
@@ -135,16 +135,16 @@ pub fn analyse_loaders(
     let mut excluded = HashSet::new();
     for (name, of_loader) in recorded.by_loader()? {
         let mut analysis = Analysis {
-            manner,
+            options,
             loaded_alone: true,
-            inlining: inlining::classes(&of_loader, manner.counting),
+            inlining: inlining::classes(&of_loader, options.counting),
             ..Analysis::new(&of_loader, filter, warnings)
         };
-        let part = Part {
+        let module = ReportModule {
             name,
-            ..part.clone()
+            ..module.clone()
         };
-        let bundle = analysis.part(&part, sources)?;
+        let bundle = analysis.module(&module, sources)?;
         analysis.progress.finish_and_clear();
         elsewhere.extend(analysis.unknown().map(|class| class.id));
         generated.extend(analysis.generated.drain());
@@ -191,13 +191,13 @@ fn expect_selected(
 }
 
 struct Analysis<'r> {
-    /// Source folders of the current part.
+    /// Source folders of the current module.
     sources: Option<&'r Sources>,
     /// Location of the current classes.
     place: String,
     recorded: &'r ExecutionDataStore,
     filter: &'r Filter,
-    manner: Manner,
+    options: AnalysisOptions,
     /// Leaves out classes that are found and were not loaded.
     loaded_alone: bool,
     carried: CarriedTotal,
@@ -211,9 +211,9 @@ struct Analysis<'r> {
     excluded: HashSet<String>,
     /// Names of classes that are not selected, with dots.
     unselected: Vec<String>,
-    /// Ids of the classes of this part that are analysed.
+    /// Ids of the classes of this module that are analysed.
     done: HashSet<u64>,
-    /// Ids of the classes of earlier parts.
+    /// Ids of the classes of earlier modules.
     known: HashSet<u64>,
     /// Causes for incomplete reports: a sentence for each class file that cannot be read or
     /// analysed.
@@ -274,7 +274,7 @@ impl<'r> Analysis<'r> {
             place: String::new(),
             recorded,
             filter,
-            manner: Manner::default(),
+            options: AnalysisOptions::default(),
             loaded_alone: false,
             carried: CarriedTotal::default(),
             warnings,
@@ -293,26 +293,30 @@ impl<'r> Analysis<'r> {
         }
     }
 
-    /// Returns the counters of a part.
-    fn part(&mut self, part: &Part, sources: &'r Sources) -> Result<BundleCoverage, Problem> {
+    /// Returns the counters of a module.
+    fn module(
+        &mut self,
+        module: &ReportModule,
+        sources: &'r Sources,
+    ) -> Result<BundleCoverage, Problem> {
         self.sources = Some(sources);
-        if part.classes.is_empty() {
+        if module.classes.is_empty() {
             self.recorded_classes();
             self.warn_of_unknown();
         }
-        for place in &part.classes {
+        for place in &module.classes {
             self.place(place)?;
         }
         if let Some(problem) = self.damaged.take() {
             return Err(problem);
         }
         self.add_not_matching();
-        Ok(self.bundle(&part.name))
+        Ok(self.bundle(&module.name))
     }
 
     fn recorded_classes(&mut self) {
         let (filter, progress) = (self.filter, &self.progress);
-        let (recorded, counting) = (self.recorded, self.manner.counting);
+        let (recorded, counting) = (self.recorded, self.options.counting);
         let kept = recorded
             .classes
             .iter()
@@ -334,7 +338,7 @@ impl<'r> Analysis<'r> {
         outcomes.into_iter().for_each(|outcome| self.take(outcome));
     }
 
-    /// Returns the counters of the current part, and begins the next part.
+    /// Returns the counters of the current module, and begins the next module.
     fn bundle(&mut self, name: &str) -> BundleCoverage {
         self.known.extend(self.done.drain());
         self.builder.remove(|name| {
@@ -386,11 +390,11 @@ impl<'r> Analysis<'r> {
             .collect();
         self.expect(fresh.len());
         let (recorded, filter, progress) = (self.recorded, self.filter, &self.progress);
-        let manner = self.manner;
+        let options = self.options;
         let analyse = |arena: &mut Arena, (id, found): &(u64, Found)| {
             progress.inc(1);
             arena.reset();
-            analyse_found(*id, found, recorded, filter, manner, arena)
+            analyse_found(*id, found, recorded, filter, options, arena)
         };
         let outcomes = fresh.par_iter().map_init(Arena::new, analyse);
         let outcomes: Vec<Outcome> = outcomes.collect();
@@ -452,7 +456,7 @@ impl<'r> Analysis<'r> {
         class
     }
 
-    /// Adds the classes whose other versions ran, unless the part has the version that ran.
+    /// Adds the classes whose other versions ran, unless the module has the version that ran.
     fn add_not_matching(&mut self) {
         for (warning, class) in std::mem::take(&mut self.not_matching) {
             if !self.builder.has(&class.name) {
@@ -477,7 +481,7 @@ impl<'r> Analysis<'r> {
 
     /// Records a class that the report omits, or keeps `problem` to end the command.
     fn lacks(&mut self, origin: &str, cause: String, told: &str, problem: Problem) {
-        if self.manner.strict_inputs {
+        if self.options.strict_inputs {
             self.damaged.get_or_insert(problem);
             return;
         }
@@ -585,17 +589,17 @@ fn analyse_found(
     found: &Found,
     recorded: &ExecutionDataStore,
     filter: &Filter,
-    manner: Manner,
+    options: AnalysisOptions,
     arena: &Arena,
 ) -> Outcome {
     let file = ClassBytes {
         origin: &found.origin,
         id,
         bytes: &found.bytes,
-        counting: manner.counting,
+        counting: options.counting,
     };
     analyse(&file, filter, Some(&found.origin), arena, |class| {
-        let carried = manner
+        let carried = options
             .carry_over
             .then(|| versions::carry_over(class, recorded));
         if let Some(carried) = carried.flatten() {

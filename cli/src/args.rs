@@ -1,8 +1,9 @@
-//! The options that several commands share.
+//! Options that several commands share, each with one wording of its help.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -12,27 +13,91 @@ use crate::changes::git::Changes;
 use crate::metaspace::Metaspace;
 use crate::problem::Problem;
 use crate::stdout::is_stdout;
+use crate::until;
 
-/// Reads the path of an output that is no single text: standard output, which `-` names elsewhere, cannot take it.
+/// Headings of options in the help of commands.
+///
+/// A heading of clap holds until the next one, also behind the struct that sets it. So own options of a command come
+/// before flattened ones, and each flattened struct sets its heading.
+pub mod heading {
+    /// No heading: clap lists the argument below *Arguments* or *Options*.
+    pub const NONE: Option<&str> = None;
+    /// Options of the agent as a whole.
+    pub const AGENT: &str = "Agent options";
+    /// Options of the plugins in the agent.
+    pub const PLUGINS: &str = "Plugin options";
+    /// Selection of the methods and calls that a trace records.
+    pub const CALLS: &str = "Methods and calls";
+    /// Classes, sources and lines of a coverage report.
+    pub const CONTENTS: &str = "Contents of the report";
+    /// Files of a coverage report.
+    pub const REPORTS: &str = "Report files";
+    /// Rules about the coverage.
+    pub const RULES: &str = "Coverage rules";
+    /// Tables and files of traces and profiles.
+    pub const OUTPUTS: &str = "Tables and files";
+    /// Events that a profile records, and requests to the JVM.
+    pub const EVENTS: &str = "Events and requests";
+    /// Outputs of a trace before its end.
+    pub const LIVE: &str = "While the program runs";
+}
+
+/// Help of `PID`.
+pub const PID: &str = "Select the running JVM by process id; `classhook ps` lists them";
+/// Help of `--for`.
+pub const FOR: &str =
+    "Stop after this time: 500ms, 30s, 5m, 2h [default: at Ctrl-C or the end of the JVM]";
+/// Help of `COMMAND`.
+pub const COMMAND: &str = "Start this command, with its arguments, behind `--`";
+/// Help of `--json`.
+pub const JSON: &str = "Print the answer as JSON";
+/// Help of `--grant`.
+pub const GRANT: &str = "Grant capabilities to the plugins: probes, rewrite, structure, boot, natives, observe-samples …; separated by commas; repeatable";
+/// Help of `--plugin` and `PLUGIN`, where a project is built.
+pub const PLUGIN: &str = "Load this plugin: a bundled one (coverage, patch, trace), a component file (.wasm) or a project's folder, which is built";
+/// Help of `--config`, where one plugin runs outside of a JVM.
+pub const PLUGIN_CONFIG: &str =
+    "Read settings from this classhook.toml; the table `[[plugin]]` of the plugin";
+/// Help of `--in`.
+pub const CLASS_PATH: &str = "Search classes in this folder, jar or jrt:MODULE; repeatable";
+/// Help of `--project`.
+pub const PROJECT: &str = "Change the project in this folder";
+/// Help of `--diff`.
+pub const DIFF: &str = "Select lines changed since a git revision or in a range: origin/main (since the merge base, with uncommitted changes), HEAD~3.., A..B";
+/// Help of `--all-runs`.
+pub const ALL_RUNS: &str = "Read all runs of a folder [default: the last run]";
+/// Help of `--strict-inputs`.
+pub const STRICT_INPUTS: &str =
+    "Fail if an input file is damaged [default: leave it out, and exit with 3]";
+/// Help of `--methods`.
+pub const METHODS: &str = "Trace these methods: com.acme.**, com.acme.Store.find*, com.acme.Store.get(I*; `!` excludes; repeatable";
+/// Help of `--annotated`.
+pub const ANNOTATED: &str = "Trace methods with this annotation, or of classes with it: com.acme.Traced, **.GetMapping; repeatable";
+/// Help of `--text`.
+pub const TEXT: &str = "Cut the text of a value to this number of bytes [default: 80]";
+/// Help of `--interval`, where tables are printed.
+pub const INTERVAL: &str = "Print a table at this interval: 5s, 1m; at least 1s";
+
+/// Parses the path of an output that cannot go to standard output, such as a folder.
 #[must_use]
-pub fn place() -> impl TypedValueParser<Value = PathBuf> {
+pub fn output_path() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| match is_stdout(&path) {
-        true => Err("standard output takes one text; a file of this name is `./-`"),
+        true => Err("standard output takes one text; write `./-` for a file of this name"),
         false => Ok(path),
     })
 }
 
-/// What a failure in a plugin or in the agent does.
+/// Reaction to a failure in a plugin or in the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OnError {
-    /// The class is loaded unchanged, and that is told
+    /// Load the class unchanged, and print a warning
     Warn,
-    /// The same, and the run ends with exit code 3
+    /// Do the same, and end the run with exit code 3
     Strict,
 }
 
 impl OnError {
-    /// The agent option's value.
+    /// Returns the value of the agent's option.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -42,50 +107,52 @@ impl OnError {
     }
 }
 
-/// Which plugins work.
+/// Plugins of the agent.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = heading::PLUGINS)]
 pub struct Plugins {
-    /// A bundled plugin (coverage, patch, trace), a component file (.wasm) or a project's folder, which is built; may be repeated [default: coverage]
+    /// Load this plugin: a bundled one (coverage, patch, trace), a component file (.wasm) or a project's folder, which is built; repeatable [default: coverage]
     #[arg(long = "plugin", value_name = "NAME|FILE|DIR")]
     pub names: Vec<OsString>,
 }
 
-/// What plugins see and may do, and their options.
+/// Classes, capabilities and configuration of the plugins.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = heading::PLUGINS)]
 pub struct PluginSettings {
-    /// Classes to instrument: com.acme.**, @annotation, <:supertype, source:FILE, loader:app, location:FOLDER|JAR; `!` in front excludes; may be repeated
+    /// Select only these classes: com.acme.**, @annotation, <:supertype, source:FILE, loader:app, location:FOLDER|JAR; `!` excludes; repeatable
     #[arg(long, value_name = "SELECTOR")]
     pub select: Vec<String>,
-    /// Capability granted to the plugins (probes, rewrite, structure, boot, natives, observe-samples …), or several with commas; may be repeated
-    #[arg(long, value_name = "CAPABILITY", value_delimiter = ',')]
+    /// Capabilities of the plugins.
+    #[arg(long, value_name = "CAPABILITY", value_delimiter = ',', help = GRANT)]
     pub grant: Vec<String>,
-    /// What the plugins are configured with, as a JSON object in place of a [plugin.config] table
+    /// Configure the plugins with this JSON object, in place of a [plugin.config] table
     #[arg(long, value_name = "JSON")]
     pub plugin_settings: Option<String>,
-    /// Which single calls are kept, and with which values; set by the commands that have options for it.
+    /// Filter and values of single calls. Commands with options for it set it.
     #[arg(skip)]
     pub watch: Watch,
 }
 
-/// Which single calls are kept, and with which values, as the agent's options.
+/// Filter and values of single calls, as the agent's options.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Watch {
-    /// A condition.
+    /// The condition that a call must match.
     pub when: Option<String>,
-    /// A list of values.
+    /// The values to record of each call.
     pub show: Option<String>,
-    /// How many calls at most.
+    /// Limit of recorded calls.
     pub calls: Option<u64>,
-    /// How many within one second at most.
+    /// Limit of recorded calls per second.
     pub per_second: Option<u32>,
-    /// Subject of condition and list, unless that is calls.
+    /// The subject of condition and values, if it is not calls.
     pub about: Option<String>,
-    /// Objects within one another that are shown with what they hold.
+    /// Levels of nested objects that are recorded with their fields, elements and entries.
     pub depth: Option<u8>,
 }
 
 impl PluginSettings {
-    /// Whether anything is set.
+    /// Checks whether an option is set.
     #[must_use]
     pub fn any(&self) -> bool {
         !self.select.is_empty()
@@ -95,71 +162,74 @@ impl PluginSettings {
     }
 }
 
-/// How classes are changed, in a JVM or outside.
+/// Settings of agent and plugins that decide the edits of classes, in a JVM or outside.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = heading::AGENT)]
 pub struct Configuration {
-    /// Settings of agent and plugins, a classhook.toml; other options come on top of it
+    /// Read settings from this classhook.toml; options override it
     #[arg(id = "config", long = "config", value_name = "FILE")]
     pub file: Option<PathBuf>,
+    /// Choose the reaction to failures of plugins and agent [default: warn]
+    #[arg(long, value_name = "MODE")]
+    pub on_error: Option<OnError>,
     /// The options of the plugins.
     #[command(flatten)]
     pub plugins: PluginSettings,
-    /// What a failure does [default: warn]
-    #[arg(long, value_name = "MODE")]
-    pub on_error: Option<OnError>,
 }
 
-/// Options for an agent that is in the JVM already.
+/// Options of the agent that can change while it runs.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = heading::AGENT)]
 pub struct Change {
-    /// How it changes classes.
-    #[command(flatten)]
-    pub configuration: Configuration,
-    /// How much the agent says: off, error, warn, info, debug, trace
+    /// Set the agent's log level: off, error, warn, info, debug, trace
     #[arg(long, value_name = "LEVEL")]
     pub log: Option<String>,
+    /// Settings that decide the edits.
+    #[command(flatten)]
+    pub configuration: Configuration,
 }
 
-/// Options for an agent, whichever way it gets into a JVM.
+/// Options of an agent, started with the JVM or attached.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = heading::AGENT)]
 pub struct Settings {
-    /// Folder for snapshots [default: classhook; of builds target/classhook or build/classhook]
-    #[arg(short, long, value_name = "DIR", value_parser = place())]
+    /// Write recordings to this folder [default: classhook; in builds target/classhook or build/classhook]
+    #[arg(short, long, value_name = "DIR", value_parser = output_path())]
     pub output: Option<PathBuf>,
-    /// True if the folder was made for this command alone, and goes with it; set by `PassingFolder`.
+    /// The folder was created for this command and is removed at its end. The temporary output folder sets it.
     #[arg(skip)]
     pub is_output_passing: bool,
-    /// What the files in it are called, in front of a random number: %p process id, %h machine, %t time of the start, %u user
+    /// Name the recorded files, in front of a random number: %p process id, %h host, %t start time, %u user
     #[arg(long, value_name = "NAME")]
     pub file_name: Option<String>,
-    /// How long event files may become; set by the commands that have options for it.
+    /// Limit of event files. Commands with options for it set it.
     #[arg(skip)]
     pub event_files: EventFiles,
-    /// Records waits beside calls; set by the commands that show them.
+    /// Records waits beside calls. Commands that show them set it.
     #[arg(skip)]
     pub waits: bool,
-    /// The check of the metaspace; set by the commands that have an option for it.
+    /// The check of the metaspace. Commands with an option for it set it.
     #[arg(skip)]
     pub metaspace: Metaspace,
-    /// Options that can be changed later.
+    /// Options that can change while the agent runs.
     #[command(flatten)]
     pub change: Change,
 }
 
 impl Settings {
-    /// Checks whether an option names the folder for recordings.
+    /// Checks whether the user named the folder for recordings.
     #[must_use]
     pub fn names_output(&self) -> bool {
         self.output.is_some() && !self.is_output_passing
     }
 
-    /// How classes are changed.
+    /// Returns the settings that decide the edits.
     #[must_use]
     pub fn configuration(&self) -> &Configuration {
         &self.change.configuration
     }
 
-    /// The options of the plugins.
+    /// Returns the options of the plugins.
     #[must_use]
     pub fn plugins(&self) -> &PluginSettings {
         &self.configuration().plugins
@@ -198,28 +268,29 @@ impl From<PluginSettings> for Settings {
     }
 }
 
-/// How long event files may become.
+/// Limit of event files.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = heading::AGENT)]
 pub struct EventFiles {
-    /// How long an event file may become: 500M, 2G; at least 8M
+    /// Limit the size of an event file: 500M, 2G; at least 8M
     #[arg(long, value_name = "SIZE")]
     pub max_size: Option<String>,
-    /// What becomes of single calls when an event file is that long; sums go on [default: drop-oldest]
+    /// Choose the calls to drop at --max-size; sums continue [default: drop-oldest]
     #[arg(long, value_name = "MODE", requires = "max_size")]
     pub when_full: Option<WhenFull>,
 }
 
-/// What becomes of single calls when an event file is as long as it may become.
+/// Single calls that a full event file drops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum WhenFull {
-    /// The oldest are taken out of it
+    /// Drop the oldest calls
     DropOldest,
-    /// No more of them are written
+    /// Drop new calls
     Stop,
 }
 
 impl WhenFull {
-    /// The agent option's value.
+    /// Returns the value of the agent's option.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -230,7 +301,7 @@ impl WhenFull {
 }
 
 impl EventFiles {
-    /// The agent's settings with these among them.
+    /// Returns the agent's settings with this limit.
     #[must_use]
     pub fn added(&self, mut settings: Settings) -> Settings {
         settings.event_files = self.clone();
@@ -238,116 +309,134 @@ impl EventFiles {
     }
 }
 
-/// The JVM that is spoken to, and how its answer is shown.
+/// The running JVM whose agent answers, and the form of the answer.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = heading::NONE)]
 pub struct Target {
-    /// The JVM's process id; `classhook ps` lists them
-    #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
+    /// The process id.
+    #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..), help = PID)]
     pub pid: i32,
-    /// Print the agent's answer as JSON
-    #[arg(long)]
+    /// Prints JSON.
+    #[arg(long, help = JSON)]
     pub json: bool,
 }
 
-/// What starting a command needs.
+/// A running JVM to visit, or a command to start.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = heading::NONE)]
+pub struct JvmOrCommand {
+    /// The length of a visit.
+    #[arg(long = "for", value_name = "DURATION", requires = "pid", conflicts_with = "command", value_parser = until::duration, help = FOR)]
+    pub time: Option<Duration>,
+    /// The process id of the JVM.
+    #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..), conflicts_with = "command", help = PID)]
+    pub pid: Option<i32>,
+    /// The command and its arguments.
+    #[arg(last = true, value_name = "COMMAND", required_unless_present = "pid", help = COMMAND)]
+    pub command: Vec<OsString>,
+}
+
+/// A command to start with the agent in its JVMs.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Start {
     /// The options of the agent.
     #[command(flatten)]
     pub settings: Settings,
-    /// The command and its arguments, behind `--`
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    /// The command and its arguments.
+    #[arg(last = true, required = true, value_name = "COMMAND", help = COMMAND, help_heading = heading::NONE)]
     pub command: Vec<OsString>,
 }
 
-/// What runs left, and which classes of it are meant.
+/// Files of runs, and the classes of them to report.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = heading::CONTENTS)]
 pub struct Recorded {
-    /// Snapshots (.hook), event files (.events) and JaCoCo's files (.exec), or folders that hold them
-    #[arg(required = true, value_name = "SNAPSHOT|DIR")]
+    /// Read these snapshots (.hook), event files (.events) and JaCoCo's files (.exec), or folders with them
+    #[arg(required = true, value_name = "SNAPSHOT|DIR", help_heading = heading::NONE)]
     pub files: Vec<PathBuf>,
-    /// Only these classes: com.acme.**, @annotation, <:supertype; `!` in front excludes; may be repeated
+    /// Select only these classes: com.acme.**, @annotation, <:supertype; `!` excludes; repeatable
     #[arg(long, value_name = "SELECTOR")]
     pub select: Vec<String>,
-    /// Of a class that ran in another version than the one found, count what ran of methods whose code is the same
+    /// Count results of unchanged methods in classes that changed since the run
     #[arg(long)]
     pub carry_over: bool,
-    /// Report what ran of a class in several class loaders apart, each loader as a module; of what `coverage --per-loader` recorded
+    /// Report each class loader as a module
     #[arg(long, conflicts_with = "carry_over")]
     pub per_loader: bool,
-    /// Take all runs that lie in a folder, not only the last
-    #[arg(long)]
+    /// Reads all runs.
+    #[arg(long, help = ALL_RUNS)]
     pub all_runs: bool,
-    /// Where classes and sources are.
+    /// Classes, sources and lines of the report.
     #[command(flatten)]
-    pub material: Material,
+    pub inputs: ReportInputs,
 }
 
 impl Recorded {
     /// Refuses options that would have no effect.
     ///
     /// # Errors
-    /// `H0606` if results are to be carried over and nothing says to which class files.
+    /// `H0606` for `--carry-over` without class files.
     pub fn check(&self) -> Result<(), Problem> {
-        match self.carry_over && !self.material.has_classes() {
-            true => Err(Problem::user(
-                "H0606",
-                "--carry-over has nothing to carry results over to",
-            )
-            .with(
-                "expected",
-                "--classes or --module, with the class files as they are now",
-            )
-            .with("help", "without it the report holds the classes that ran")),
+        match self.carry_over && !self.inputs.has_classes() {
+            true => Err(Problem::user("H0606", "--carry-over needs class files")
+                .with(
+                    "expected",
+                    "--classes or --module, with the present class files",
+                )
+                .with(
+                    "help",
+                    "add one of them, or leave --carry-over out to report the executed classes",
+                )),
             false => Ok(()),
         }
     }
 }
 
-/// Where classes and sources are.
+/// Classes, sources and lines of a coverage report.
 #[derive(Debug, Clone, Default, Args)]
-pub struct Material {
-    /// Only the classes in this folder, jar (jars within it, too) or jrt:MODULE are reported, also those never loaded; one place each time, repeated for more
+#[command(next_help_heading = heading::CONTENTS)]
+pub struct ReportInputs {
+    /// Select the classes in this folder, jar or jrt:MODULE; loaded or not, and no others; nested jars too; repeatable
     #[arg(long, value_name = "PATH")]
     pub classes: Vec<String>,
-    /// Sources to show in HTML: a folder, a jar, or a src.zip; may be repeated
+    /// Show the sources in this folder, jar or src.zip in HTML; repeatable
     #[arg(long, value_name = "PATH")]
     pub sources: Vec<PathBuf>,
-    /// A module of the report, whose classes and sources lie there; may be repeated, also for one name
+    /// Add a module with these classes and sources; repeatable, also for one name
     #[arg(long = "module", value_name = "NAME=CLASSES[,SOURCES]", conflicts_with_all = ["classes", "sources"])]
-    pub modules: Vec<ModulePlaces>,
-    /// Leave out classes and methods with this annotation: its name, with or without the package, * and ** in it; it must not have source retention; may be repeated
+    pub modules: Vec<ModuleOption>,
+    /// Leave out classes and methods with this annotation: its name, with or without package, `*` and `**`; not of source retention; repeatable
     #[arg(long, value_name = "ANNOTATION")]
     pub exclude_annotation: Vec<String>,
-    /// Count as JaCoCo does, or the code of the source alone, without more of the code that compilers make (docs/coverage.md) [default: jacoco]
+    /// Choose the code to count (docs/coverage.md) [default: jacoco]
     #[arg(long, value_name = "WHAT")]
     pub counters: Option<Counters>,
-    /// Only the lines changed since a git revision (origin/main: since HEAD left it, also what is not committed) or in a range (HEAD~3..)
-    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    /// The range of changed lines.
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true, help = DIFF)]
     pub diff: Option<String>,
-    /// Report nothing if a file of a run or a class file is damaged; else it is left out and named, and the exit code is 3
-    #[arg(long)]
+    /// Fails on damaged inputs.
+    #[arg(long, help = STRICT_INPUTS)]
     pub strict_inputs: bool,
 }
 
-/// The subject of counters.
+/// The code that counters count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Counters {
-    /// The code that JaCoCo counts
+    /// Count the code that JaCoCo counts
     Jacoco,
-    /// The code of the source
+    /// Count the code of the source, without more compiler-generated code
     Source,
 }
 
-/// What `--module` names.
+/// The value of `--module`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ModulePlaces {
+pub struct ModuleOption {
     name: String,
     classes: String,
     sources: Option<PathBuf>,
 }
 
-impl FromStr for ModulePlaces {
+impl FromStr for ModuleOption {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -371,33 +460,33 @@ impl FromStr for ModulePlaces {
     }
 }
 
-/// A part of a report with its own name: a module, or everything.
+/// A module of a report. A report without `--module` has one module with all classes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Part {
-    /// Its name.
+pub struct ReportModule {
+    /// The name.
     pub name: String,
-    /// Folders, jars and modules of the JDK with its classes; none stand for what was recorded.
+    /// Folders, jars and modules of the JDK with the classes. An empty list selects the recorded classes.
     pub classes: Vec<String>,
-    /// Where its sources are.
+    /// Folders and archives with the sources.
     pub sources: Vec<PathBuf>,
 }
 
-impl Material {
-    /// Refuses what has no place for results of single loaders, or names modules itself.
+impl ReportInputs {
+    /// Refuses options that cannot go with a report of class loaders as modules.
     ///
     /// # Errors
-    /// `H0606` with the option.
+    /// `H0606` names the option.
     pub fn check_per_loader(&self, outputs: &Outputs) -> Result<(), Problem> {
         let refused = [
             (
                 "--module",
                 !self.modules.is_empty(),
-                "loaders are the modules of such a report; --classes names classes",
+                "class loaders are the modules of such a report; select classes with --classes",
             ),
             (
                 "--diff",
                 self.diff.is_some(),
-                "a changed line is one line, whichever loaders have loaded its class",
+                "a changed line counts once for all loaders of its class",
             ),
             (
                 "--exec",
@@ -407,54 +496,54 @@ impl Material {
             (
                 "--sonar",
                 outputs.sonar.is_some(),
-                "SonarQube takes each file once; without --per-loader the loaders are united",
+                "SonarQube accepts each file once; without --per-loader the report unites the loaders",
             ),
             (
                 "--per-test",
                 outputs.per_test,
-                "what single tests executed is recorded for all loaders together",
+                "the recording of single tests covers all loaders together",
             ),
         ];
         match refused.iter().find(|(_, given, _)| *given) {
             None => Ok(()),
             Some((option, _, cause)) => Err(Problem::user(
                 "H0606",
-                format!("{option} does not go with --per-loader"),
+                format!("{option} cannot be combined with --per-loader"),
             )
             .with("cause", *cause)),
         }
     }
 
-    /// The modules in the order in which they are named first; without any, everything, with this name.
+    /// Returns the modules in order of their first mention, or one module with all classes and this name.
     #[must_use]
-    pub fn parts(&self, name: &str) -> Vec<Part> {
+    pub fn report_modules(&self, name: &str) -> Vec<ReportModule> {
         if self.modules.is_empty() {
-            return vec![Part {
+            return vec![ReportModule {
                 name: name.to_owned(),
                 classes: self.classes.clone(),
                 sources: self.sources.clone(),
             }];
         }
-        let mut parts: Vec<Part> = Vec::new();
+        let mut found: Vec<ReportModule> = Vec::new();
         for module in &self.modules {
-            let known = parts.iter_mut().find(|part| part.name == module.name);
+            let known = found.iter_mut().find(|known| known.name == module.name);
             let (classes, sources) = (module.classes.clone(), module.sources.iter().cloned());
             match known {
-                Some(part) => {
-                    part.classes.push(classes);
-                    part.sources.extend(sources);
+                Some(known) => {
+                    known.classes.push(classes);
+                    known.sources.extend(sources);
                 }
-                None => parts.push(Part {
+                None => found.push(ReportModule {
                     name: module.name.clone(),
                     classes: vec![classes],
                     sources: sources.collect(),
                 }),
             }
         }
-        parts
+        found
     }
 
-    /// Returns the subject of the counters.
+    /// Returns the code that counters count.
     #[must_use]
     pub fn counting(&self) -> Counting {
         match self.counters {
@@ -463,13 +552,13 @@ impl Material {
         }
     }
 
-    /// Whether it says where classes are.
+    /// Checks whether options name class files.
     #[must_use]
     pub fn has_classes(&self) -> bool {
         !self.classes.is_empty() || !self.modules.is_empty()
     }
 
-    /// What git says is changed, if only that is to be reported.
+    /// Reads the changed lines from git, for `--diff`.
     ///
     /// # Errors
     /// As [`Changes::read`].
@@ -478,11 +567,12 @@ impl Material {
     }
 }
 
-/// Which reports to write.
+/// Files of a coverage report.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = heading::REPORTS)]
 pub struct Outputs {
     /// Write an HTML report to this folder
-    #[arg(long, value_name = "DIR", value_parser = place())]
+    #[arg(long, value_name = "DIR", value_parser = output_path())]
     pub html: Option<PathBuf>,
     /// Write JaCoCo's XML to this file
     #[arg(long, value_name = "FILE")]
@@ -499,22 +589,22 @@ pub struct Outputs {
     /// Write SonarQube's generic coverage report to this file
     #[arg(long, value_name = "FILE")]
     pub sonar: Option<PathBuf>,
-    /// Write every counter, and the lines, as JSON (docs/coverage.md) to this file
+    /// Write all counters and lines as JSON (docs/coverage.md) to this file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Write a badge with the part of the lines that is covered, an SVG picture, to this file
+    /// Write a badge (SVG) with the line coverage to this file
     #[arg(long, value_name = "FILE")]
     pub badge: Option<PathBuf>,
-    /// Write a summary in Markdown, as for a comment on a pull request, to this file, or to standard output (-); of changed lines with --diff
+    /// Write a summary in Markdown to this file; as for a pull request, or to standard output (-)
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
     /// Write JaCoCo's execution data to this file
-    #[arg(long, value_name = "FILE", value_parser = place())]
+    #[arg(long, value_name = "FILE", value_parser = output_path())]
     pub exec: Option<PathBuf>,
-    /// Name the tests that executed each line, in HTML, LCOV and JSON; of runs with the listener of tests (docs/coverage.md)
+    /// Name the tests that executed each line, in HTML, LCOV and JSON; the run needs the test listener (docs/coverage.md)
     #[arg(long)]
     pub per_test: bool,
-    /// Name of the report [default: Code coverage]
+    /// Name the report [default: Code coverage]
     #[arg(long, value_name = "TEXT")]
     pub name: Option<String>,
 }

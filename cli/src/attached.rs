@@ -1,5 +1,5 @@
-//! A plugin attached to a running JVM for a while; the JVM's agent and plugins are restored afterwards, also if this
-//! command is killed: the agent gives it a lease, which ends with the connection.
+//! A plugin attached to a running JVM for a limited time. The agent restores the JVM's plugins afterwards, even if this
+//! command is killed: it grants a lease, which ends with the connection.
 
 use std::cell::Cell;
 use std::ffi::OsString;
@@ -28,28 +28,28 @@ use crate::until::{Interrupt, Until};
 use crate::warnings::Warning;
 use crate::withheld::Withheld;
 
-/// How much longer than asked for a plugin stays at most, if this command is stopped.
-const LATE: Duration = Duration::from_secs(1);
-/// How long the process of a JVM may stay after its agent has ended.
-const END_OF_A_JVM: Duration = Duration::from_secs(3);
-/// How often it is looked at meanwhile.
-const TURN: Duration = Duration::from_millis(20);
-/// How often the agent is asked whether the plugin is still at work.
-const LOOK: Duration = Duration::from_secs(1);
+/// Margin of the lease beyond the requested time, for a stopped command.
+const LEASE_MARGIN: Duration = Duration::from_secs(1);
+/// Limit for the exit of a JVM's process after the end of its agent.
+const JVM_EXIT: Duration = Duration::from_secs(3);
+/// Poll interval for this exit.
+const EXIT_POLL: Duration = Duration::from_millis(20);
+/// Poll interval for the state of the plugin.
+const STATE_POLL: Duration = Duration::from_secs(1);
 
-/// A plugin that is to be attached.
+/// A plugin to attach.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Visitor {
-    /// A bundled plugin's name, or a component's file, absolute.
+    /// The name of a bundled plugin, or the absolute path of a component.
     reference: OsString,
-    /// Its name in the agent.
+    /// The name in the agent.
     name: String,
-    /// Records in a session of its own, beside others of its kind.
+    /// Records in a session of its own, beside other sessions of the plugin.
     has_session: bool,
 }
 
 impl Visitor {
-    /// A bundled plugin.
+    /// Returns a bundled plugin.
     #[must_use]
     pub fn bundled(name: &str) -> Self {
         Self {
@@ -59,7 +59,7 @@ impl Visitor {
         }
     }
 
-    /// A bundled plugin that records calls alone: any number of commands have it in one JVM, each in its session.
+    /// Returns a bundled plugin that only records calls. Any number of commands can attach it, each in its session.
     #[must_use]
     pub fn in_session(name: &str) -> Self {
         Self {
@@ -68,7 +68,7 @@ impl Visitor {
         }
     }
 
-    /// Any plugin, as `reference` is in the options of an agent.
+    /// Returns any plugin. `reference` is its value in the agent's options.
     #[must_use]
     pub fn new(reference: OsString, name: String) -> Self {
         Self {
@@ -86,41 +86,40 @@ pub struct AttachedPlugin {
     pid: i32,
     /// The plugin's name in the agent.
     plugin: String,
-    /// The id of its session, if it has one.
+    /// The id of the session, if the plugin has one.
     session: Option<String>,
     interrupt: Interrupt,
-    /// When the agent was last asked whether the plugin is still at work.
+    /// Time of the last request for the state of the plugin.
     looked: Cell<Instant>,
-    /// Whether the agent was there before.
+    /// The agent was present before.
     guest: bool,
-    /// The agent's state when the plugin had come.
+    /// The agent's state after the plugin was attached.
     begun: Status,
-    /// What was wrong before it came.
-    before: Trouble,
-    /// The methods that were left alone are told.
+    /// Failures from before the visit.
+    before: FailureCounts,
+    /// Skipped methods were already reported.
     is_told: bool,
-    /// When that was, at most some moments before anything was recorded.
+    /// Start of the visit, shortly before the first recorded event.
     since: SystemTime,
-    /// The snapshot, or the event file of the session, as this process sees it.
+    /// The path of the snapshot, or of the session's event file, for this process.
     snapshot: PathBuf,
-    /// Folder for what is made here.
+    /// Folder for the outputs of this command.
     pub output: PathBuf,
 }
 
-/// How many classes and methods an agent could not instrument.
+/// Numbers of classes and methods that an agent could not instrument.
 #[derive(Debug, Clone, Copy, Default)]
-struct Trouble {
+struct FailureCounts {
     failed: u64,
     left_alone: u64,
 }
 
 impl AttachedPlugin {
-    /// Loads the agent into the JVM `pid`, with this plugin alone; or enables the plugin in the agent
-    /// that is there, which then forgets what it recorded for the plugin. From here on a signal does not end this command.
+    /// Loads the agent into the JVM `pid` with this plugin only, or enables the plugin in a present agent, which resets
+    /// the plugin's data. From here on, a signal does not end this command.
     ///
     /// # Errors
-    /// If the JVM cannot be reached (`H05xx`), the plugin is at work there already (`H0609`), or the
-    /// settings are wrong.
+    /// If the JVM cannot be reached (`H05xx`), the plugin is already enabled there (`H0609`), or the settings are wrong.
     pub fn begin(
         pid: i32,
         visitor: &Visitor,
@@ -142,7 +141,7 @@ impl AttachedPlugin {
         checked.options.visit = Some(plugin.to_owned());
         let compiled = Precompiled::for_plugin(&visitor.reference, pid)?;
         let leased = if visitor.has_session { run } else { plugin };
-        // From here on there may be an agent, which a signal must not leave behind.
+        // From here on an agent may exist, which a signal must not leave behind.
         let mut interrupt = Interrupt::new()?;
         let impatience = Interrupt::impatience()?;
         let (found, request) = loop {
@@ -158,7 +157,7 @@ impl AttachedPlugin {
                 false => agent.lease(Some(plugin), None).map(|()| None),
             };
             match request {
-                // The command that had loaded the agent has ended, and the agent with it.
+                // The agent ended together with the command that had loaded it.
                 Err(problem) if found.guest && found.agent.leaves(&problem) => {}
                 request => break (found, request?),
             }
@@ -179,13 +178,13 @@ impl AttachedPlugin {
             }
         }
         let before = match guest {
-            true => Trouble::of(&status),
-            false => Trouble::default(),
+            true => FailureCounts::of(&status),
+            false => FailureCounts::default(),
         };
         let begun = progress::follow(&mut agent, &mut interrupt)
             .map_err(|problem| remaining(plugin, problem))?;
         if interrupt.came() {
-            interrupt.stop(); // perhaps before there was anything to stop
+            interrupt.stop(); // the signal may have come before a request that it could stop
         }
         let (file, plugin) = match &session {
             Some(session) => (&session.file, &session.plugin),
@@ -210,7 +209,7 @@ impl AttachedPlugin {
         .unless_short()
     }
 
-    /// Ends at once if the metaspace does not suffice, so that no class was changed.
+    /// Ends the visit if the metaspace does not suffice, with all classes unchanged.
     fn unless_short(self) -> Result<Self, Problem> {
         match self.begun.shortage {
             None => Ok(self),
@@ -221,7 +220,7 @@ impl AttachedPlugin {
         }
     }
 
-    /// Ends at once what a signal has stopped before all classes were changed.
+    /// Ends the visit if a signal came before all classes were changed.
     fn unless_stopped(self) -> Result<Self, Problem> {
         if !self.interrupt.has_stopped() {
             return Ok(self);
@@ -231,16 +230,16 @@ impl AttachedPlugin {
         Err(unanswered.unwrap_or_else(|| Problem::stopped_visit(changed)))
     }
 
-    /// The JVM's process.
+    /// Returns the process id of the JVM.
     #[must_use]
     pub fn pid(&self) -> i32 {
         self.pid
     }
 
-    /// Puts something else in the plugin's place ([`enable`]), and forgets what it recorded.
+    /// Replaces the plugin ([`enable`]) and resets its data.
     ///
     /// # Errors
-    /// If the agent refuses it; the former then stays.
+    /// If the agent refuses the new plugin. The former one then stays.
     pub fn exchange(&mut self, request: &Request) -> Result<Change, Problem> {
         let mut request = request.clone();
         if let (Request::Enable { session, .. }, Some(id)) = (&mut request, &self.session) {
@@ -255,22 +254,22 @@ impl AttachedPlugin {
         Ok(change)
     }
 
-    /// How many classes held edits of the plugin when it had come.
+    /// Returns the number of classes with edits of the plugin after it was attached.
     #[must_use]
     pub fn instrumented(&self) -> usize {
         instrumented(&self.begun, &self.plugin)
     }
 
-    /// Gives the plugin's notes on loaded classes that it left as they are, and those of others before.
+    /// Returns the notes of this and earlier plugins on loaded classes without edits.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.begun.notes
     }
 
-    /// The methods of loaded classes that were left as they are when the plugin had come, each with the cause.
+    /// Returns the methods of loaded classes that the plugin skipped, with the causes.
     #[must_use]
     pub fn left_alone(&self) -> Vec<MethodRemark> {
-        let new = Trouble::of(&self.begun)
+        let new = FailureCounts::of(&self.begun)
             .left_alone
             .saturating_sub(self.before.left_alone);
         let known = &self.begun.left_alone;
@@ -280,7 +279,7 @@ impl AttachedPlugin {
         known.iter().skip(before).cloned().collect()
     }
 
-    /// The names of all loaded classes, with dots.
+    /// Returns the binary names of all loaded classes.
     ///
     /// # Errors
     /// If the agent does not answer.
@@ -289,23 +288,23 @@ impl AttachedPlugin {
         Ok(classes.map(|class| class.name).collect())
     }
 
-    /// Finds loaded classes that a glob covers, and the cause for which plugins with these settings do not see them.
+    /// Finds loaded classes that match a glob, and the setting that hides them from plugins.
     #[must_use]
     pub fn withheld(&mut self, glob: &str, settings: &PluginSettings) -> Option<Withheld> {
         Withheld::find(&mut self.agent, glob, settings)
     }
 
-    /// The agent in the JVM.
+    /// Returns the agent in the JVM.
     pub fn agent(&mut self) -> &mut Agent {
         &mut self.agent
     }
 
-    /// Says that the methods that were left alone are told: they are not once more at the end.
+    /// Notes that skipped methods were reported, so that the end of the visit omits them.
     pub fn has_told_left_alone(&mut self) {
         self.is_told = true;
     }
 
-    /// Has the agent write what it knows by now.
+    /// Requests a dump of the recorded data.
     ///
     /// # Errors
     /// If the agent does not answer, or cannot write.
@@ -314,20 +313,20 @@ impl AttachedPlugin {
         Ok(())
     }
 
-    /// When the plugin began to come.
+    /// Returns the start of the visit.
     #[must_use]
     pub fn since(&self) -> SystemTime {
         self.since
     }
 
-    /// The JVM's snapshot, as this process sees it; what else it records lies beside it.
+    /// Returns the path of the JVM's snapshot for this process. Other recorded files are in the same folder.
     #[must_use]
     pub fn snapshot(&self) -> &Path {
         &self.snapshot
     }
 
-    /// Waits until the time is over or `enough` says so, for a signal, or until the agent or the JVM has ended or the
-    /// plugin is disabled; says what for: `tracing`.
+    /// Waits until the time is over, `enough` returns true, a signal comes, agent or JVM end, or the plugin is disabled.
+    /// Prints the activity `doing`, such as `tracing`.
     ///
     /// # Errors
     /// If the agent does not answer.
@@ -344,18 +343,20 @@ impl AttachedPlugin {
         Ok(())
     }
 
-    /// Lets the plugin end after this time also if this command is stopped and cannot end it; from now on.
+    /// Limits the lease to this time from now on, so that the plugin ends even if this command is stopped.
     ///
     /// # Errors
     /// If the agent does not answer.
     pub fn lease_for(&mut self, time: Option<Duration>) -> Result<(), Problem> {
         match time {
-            Some(time) => self.agent.lease(Some(&self.plugin), Some(time + LATE)),
+            Some(time) => self
+                .agent
+                .lease(Some(&self.plugin), Some(time + LEASE_MARGIN)),
             None => Ok(()),
         }
     }
 
-    /// Whether a signal has come, the agent or the JVM has ended, or the plugin is disabled.
+    /// Checks whether a signal came, agent or JVM have ended, or the plugin is disabled.
     pub fn is_over(&mut self) -> bool {
         self.interrupt.came()
             || self.agent.has_left()
@@ -367,10 +368,10 @@ impl AttachedPlugin {
         Process::read(self.pid).is_ok_and(|process| process.is_alive())
     }
 
-    /// Ends what [`AttachedPlugin::begin`] began. Where the JVM does not answer, the agent does so once it does.
+    /// Ends the visit. If the JVM does not answer, its agent ends the visit when the JVM continues.
     #[must_use]
-    pub fn end(mut self) -> Ended {
-        let mut ended = Ended {
+    pub fn end(mut self) -> VisitOutcome {
+        let mut ended = VisitOutcome {
             snapshot: self.snapshot.clone(),
             has_session: self.session.is_some(),
             dump: None,
@@ -388,27 +389,27 @@ impl AttachedPlugin {
                 ended.is_partial = true;
             }
         }
-        // Else the JVM has ended meanwhile, and the agent completed what it recorded.
+        // Otherwise the JVM has ended, and the agent completed its files.
         ended
     }
 
-    /// Whether the JVM goes on. One that ends has its process for a moment more.
+    /// Checks whether the JVM continues. The process of an ending JVM exists for a moment more.
     fn goes_on(&self) -> bool {
         let begun = Instant::now();
-        while self.is_alive() && begun.elapsed() < END_OF_A_JVM {
-            std::thread::sleep(TURN);
+        while self.is_alive() && begun.elapsed() < JVM_EXIT {
+            std::thread::sleep(EXIT_POLL);
         }
         self.is_alive()
     }
 
-    /// Whether the agent is still in the JVM.
+    /// Checks whether the agent is still in the JVM.
     fn is_there(&self) -> bool {
         matches!(Agent::find(self.pid), Ok(Ok(_)) | Err(_))
     }
 
-    fn leave(&mut self, ended: &mut Ended) -> Result<(), Problem> {
+    fn leave(&mut self, ended: &mut VisitOutcome) -> Result<(), Problem> {
         let status: Status = self.agent.ask_for(&Request::Status)?;
-        ended.is_partial = self.report_trouble(&status);
+        ended.is_partial = self.report_failures(&status);
         if is_at_work(&status, &self.plugin) {
             ended.instrumented = Some(instrumented(&status, &self.plugin));
         } else {
@@ -430,9 +431,9 @@ impl AttachedPlugin {
         Ok(())
     }
 
-    /// Prints which classes and methods were not instrumented since the plugin came; whether there are any.
-    fn report_trouble(&self, status: &Status) -> bool {
-        let now = Trouble::of(status);
+    /// Prints the classes and methods that could not be instrumented during the visit. Returns whether there are any.
+    fn report_failures(&self, status: &Status) -> bool {
+        let now = FailureCounts::of(status);
         let failed = now.failed.saturating_sub(self.before.failed);
         let left_alone = now.left_alone.saturating_sub(self.before.left_alone);
         warn_of("classes", failed, &status.failures, |failure| {
@@ -446,25 +447,25 @@ impl AttachedPlugin {
     }
 }
 
-/// The reason for which the agent of this command stays: other commands hold it, or it has got more work.
+/// Returns the reason for which the agent stays: other commands hold it, or it got further requests.
 fn stays(pid: i32, holders: &[Holder]) -> String {
     match holders.first() {
         Some(holder) => format!(
             "the agent stays in {pid} until other commands end, too: {}",
             holder::described(holder)
         ),
-        None => format!(
-            "the agent stays in {pid} for what was asked of it meanwhile; `classhook off {pid}` ends that"
-        ),
+        None => {
+            format!("the agent stays in {pid} for other requests; `classhook off {pid}` ends it")
+        }
     }
 }
 
-/// A method that was left as it is, and why.
+/// Returns a skipped method with the cause.
 fn left_alone(remark: &MethodRemark) -> String {
     format!("{}.{}: {}", remark.class, remark.method, remark.text)
 }
 
-impl Trouble {
+impl FailureCounts {
     fn of(status: &Status) -> Self {
         Self {
             failed: status.classes.failed,
@@ -473,38 +474,38 @@ impl Trouble {
     }
 }
 
-/// What a visit leaves.
+/// The outcome of a visit.
 #[derive(Debug)]
-pub struct Ended {
-    /// The snapshot, or the event file of the session, as this process sees it.
+pub struct VisitOutcome {
+    /// The path of the snapshot, or of the session's event file, for this process.
     pub snapshot: PathBuf,
-    /// Set for a session, whose file is complete.
+    /// The plugin had a session, whose file is complete.
     has_session: bool,
-    /// What it holds of the visit, if the agent goes on recording to it.
+    /// The dump of the visit, if the agent continues to record to the snapshot.
     pub dump: Option<Dump>,
-    /// Classes that held edits of the plugin at the end, if the agent was there to say and nobody had disabled it.
+    /// Number of classes with edits of the plugin at the end. `None` if the agent had ended or the plugin was disabled.
     pub instrumented: Option<usize>,
-    /// Whether something that was selected could not be instrumented, or somebody else has ended it, which was printed.
+    /// A selected class could not be instrumented, or another command ended the visit. A warning was printed.
     pub is_partial: bool,
-    /// That the JVM did not answer at the end, and what remains there.
+    /// The problem of a JVM that did not answer at the end, with the remaining edits.
     pub unanswered: Option<Problem>,
 }
 
-impl Ended {
-    /// Checks whether the agent goes on writing to the same folder.
+impl VisitOutcome {
+    /// Checks whether the agent continues to write to the same folder.
     #[must_use]
     pub fn is_recorded_on(&self) -> bool {
         self.dump.is_some() && !self.has_session
     }
 
-    /// Whether the files are of a JVM that has ended, so that they say so themselves unless it was killed.
+    /// Checks whether the JVM has ended. Its files then have an end, unless it was killed.
     #[must_use]
     pub fn has_jvm_ended(&self) -> bool {
         self.dump.is_none() && self.unanswered.is_none()
     }
 }
 
-/// That somebody else ended it.
+/// Returns the warning that another command ended the agent.
 #[must_use]
 pub fn left_before(pid: i32) -> Warning {
     let message = format!("the agent has left {pid} before this command ended");
@@ -513,10 +514,10 @@ pub fn left_before(pid: i32) -> Warning {
             "cause",
             "`classhook off`, another command that ended the agent, or a pause of the JVM (SIGSTOP) beyond this command's time",
         )
-        .with("note", "what was recorded until then is shown")
+        .with("note", "the data recorded until then is shown")
 }
 
-/// That somebody else took the plugin out.
+/// Returns the warning that another command disabled the plugin.
 fn disabled_before(pid: i32, plugin: &str) -> Warning {
     let message = format!("the plugin {plugin} was disabled in {pid} before this command ended");
     Warning::new("H0656", message)
@@ -524,13 +525,13 @@ fn disabled_before(pid: i32, plugin: &str) -> Warning {
             "cause",
             "`classhook disable`, or `classhook reload` without it",
         )
-        .with("note", "what was recorded until then is shown")
+        .with("note", "the data recorded until then is shown")
 }
 
-/// Whether somebody has disabled the plugin, as far as the agent says; it is asked once in a while, over a connection
-/// of its own, so that a JVM that does not answer leaves nothing in the one that is used at the end.
+/// Checks at intervals whether another command has disabled the plugin. Uses a separate connection, so that a late
+/// answer does not disturb the connection that ends the visit.
 fn is_disabled(pid: i32, plugin: &str, looked: &Cell<Instant>) -> bool {
-    if looked.get().elapsed() < LOOK {
+    if looked.get().elapsed() < STATE_POLL {
         return false;
     }
     looked.set(Instant::now());
@@ -541,22 +542,22 @@ fn is_disabled(pid: i32, plugin: &str, looked: &Cell<Instant>) -> bool {
     status.is_ok_and(|status| !is_at_work(&status, plugin))
 }
 
-/// Whether the agent has the plugin, and nobody has disabled it.
+/// Checks whether the agent has the plugin and it is enabled.
 fn is_at_work(status: &Status, plugin: &str) -> bool {
     let mut plugins = status.plugins.iter();
     plugins.any(|found| found.name == plugin && found.state != PluginState::Off)
 }
 
-/// What is left of a plugin in a JVM that does not answer.
+/// Adds the remaining edits to the problem of a JVM that does not answer.
 fn remaining(plugin: &str, problem: Problem) -> Problem {
     problem.with(
         "remains",
-        format!("the plugin {plugin} in its classes; the agent takes it out by itself once the JVM goes on"),
+        format!("edits of the plugin {plugin}; the agent removes them when the JVM continues"),
     )
 }
 
-/// Prints how many classes or methods were not instrumented, if any, with the last entries of a list that may not hold
-/// all.
+/// Prints the number of classes or methods that could not be instrumented, with the last entries of a list that may be
+/// truncated.
 fn warn_of<T>(what: &str, count: u64, list: &[T], line: impl Fn(&T) -> String) {
     if count == 0 {
         return;
@@ -568,13 +569,13 @@ fn warn_of<T>(what: &str, count: u64, list: &[T], line: impl Fn(&T) -> String) {
     complain(last.iter().fold(warning, with));
 }
 
-/// How many classes hold edits of a plugin.
+/// Returns the number of classes with edits of a plugin.
 fn instrumented(status: &Status, plugin: &str) -> usize {
     let found = status.plugins.iter().find(|found| found.name == plugin);
     found.map_or(0, |found| found.changed)
 }
 
-/// What brings the plugin into an agent that has other work to do.
+/// Returns the request that enables the plugin in an agent with other tasks.
 fn enter(
     agent: &mut Agent,
     status: &Status,
@@ -604,30 +605,30 @@ fn enter(
                 "found",
                 format!("{option}, which is a setting of the whole agent"),
             )
-            .with("help", "leave it out; `classhook reload` gives it other settings, and `classhook off` ends it"));
+            .with("help", "leave it out; `classhook reload` changes settings of the agent, and `classhook off` ends the agent"));
     }
     if visitor.has_session {
         return in_session(visitor, (settings, run), compiled, agent.pid());
     }
     let known = status.plugins.iter().find(|found| found.name == plugin);
     if known.is_some_and(|known| known.state == PluginState::On) {
-        let message = format!("the plugin {plugin} is at work in this JVM already");
+        let message = format!("the plugin {plugin} is already enabled in this JVM");
         let problem = Problem::user("H0609", message).with(
             "found",
             format!("it records to {}", agent.path(&status.snapshot).display()),
         );
-        return Err(holder::named(problem, &status.holders, |other| other == plugin).with("help", "report what it records (`classhook dump`, `classhook report`), or end it first (`classhook disable`, `classhook off`)"));
+        return Err(holder::named(problem, &status.holders, |other| other == plugin).with("help", "report its data with `classhook dump` and `classhook report`, or end it with `classhook disable` or `classhook off`"));
     }
     if known.is_some() {
         let plugin = Some(plugin.to_owned());
         let _: Reset = agent.ask_for(&Request::Reset { plugin })?;
-        // So that whoever follows the files knows what was forgotten.
+        // Commands that follow the files learn about the reset.
         let _: Dump = agent.ask_for(&Request::Dump)?;
     }
     enable(visitor, settings, compiled, agent.pid())
 }
 
-/// The request for a plugin in a session of its own.
+/// Returns the request for a plugin in a session of its own.
 fn in_session(
     visitor: &Visitor,
     (settings, run): (&Settings, &str),
@@ -655,7 +656,7 @@ fn in_session(
     ))
 }
 
-/// What has an agent load a plugin and configure it, anew if it has it already.
+/// Returns the request that loads and configures a plugin, or configures a present one anew.
 ///
 /// # Errors
 /// If the settings are wrong.

@@ -1,4 +1,4 @@
-//! The command line: the subcommands, one file each.
+//! The command line: one file for each command, and their groups in the help.
 
 pub mod affected;
 pub mod attach;
@@ -13,6 +13,7 @@ pub mod doctor;
 pub mod dump;
 pub mod enable;
 pub mod explain;
+mod groups;
 pub mod inspect;
 pub mod instrument;
 pub mod merge;
@@ -35,15 +36,17 @@ pub mod trace;
 pub mod verify;
 pub mod watch;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use std::ffi::OsString;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::problem::Problem;
 
-/// Instruments JVM classes from native code: code coverage without a line of Java in the way.
+/// Measure, trace, profile and patch Java programs: instruments JVM classes from native code.
 #[derive(Debug, Parser)]
 #[command(name = "classhook", version, propagate_version = true, after_long_help = EXAMPLES)]
 pub struct Classhook {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -56,46 +59,50 @@ Examples:
   Coverage of a Maven build with all JVMs that it starts, as JaCoCo's XML:
     classhook coverage --xml target/coverage.xml -- mvn test
 
-  What a program does all day, as a table and a flame graph:
+  Traced methods of a program, as a table and a flame graph:
     classhook trace --methods 'com.acme.**' --flame-graph flame.svg -- java -jar app.jar
 
-  Record now, report later, also from several runs:
+  Recording now, reports later, also of several runs:
     classhook run --output out -- java -jar app.jar
     classhook report out --classes app.jar --html out/html
 
-  The same without this command:
+  Recording without this command:
     java -agentpath:/path/to/libclasshook.so=output=out -jar app.jar
 
-`classhook help COMMAND` tells more of each command.
-Exit codes: the child's own; 2 for a mistake in what was asked for, 1 for ours, 3 if a run is strict and something failed,
-3 also if a report lacks something that was asked for, 4 if less is covered than --fail-under asks for.";
+Exit codes:
+  The exit code of a started command is passed on. Otherwise:
+  1    an error that is not yours
+  2    a mistake in options, arguments or input files
+  3    an incomplete answer, or a failure of a plugin with --on-error strict
+  4    less coverage than --fail-under or --rules require
+  130  interrupted by Ctrl-C";
 
-/// The subcommands.
+/// The commands. [`groups::GROUPS`] lists them under the headings of the help.
 #[derive(Debug, Subcommand)]
 #[expect(
     clippy::large_enum_variant,
     reason = "a process has one value, which is never moved again"
 )]
 pub enum Command {
-    /// Start a command with the agent in its JVMs
+    /// Record a command that starts JVMs, without a report
     Run(run::Run),
-    /// Start a command, measure its code coverage, and report it
+    /// Measure the code coverage of a command or a running JVM
     Coverage(coverage::Coverage),
-    /// Trace the calls of methods, in a command or in a running JVM, and report them
+    /// Trace method calls in a command or a running JVM
     Trace(Box<trace::Trace>),
-    /// Show methods by calls, time and errors per second, in a command or in a running JVM
+    /// Show calls, time and errors of methods, live
     Top(top::Top),
-    /// Show single calls that match a condition as they end, in a command or in a running JVM
+    /// Show single calls, lines or field writes as they happen
     Watch(watch::Watch),
-    /// Show what a JVM says of itself: CPU time, allocations, contention, exceptions, threads, heap
+    /// Profile CPU, allocations, locks, exceptions, threads and heap
     Profile(Box<profile::Profile>),
-    /// Receive what is recorded on other machines
+    /// Receive recordings from other machines
     Collect(collect::Collect),
-    /// Make reports of what was recorded
+    /// Write reports of recorded coverage and traces
     Report(report::Report),
-    /// Check whether enough is covered
+    /// Check coverage against rules
     Check(check::Check),
-    /// Merge what several runs left into one snapshot
+    /// Merge the coverage of several runs into one snapshot
     Merge(merge::Merge),
     /// Print the tests that executed a line
     TestsFor(tests_for::TestsFor),
@@ -103,55 +110,55 @@ pub enum Command {
     Affected(affected::Affected),
     /// List the JVMs of this machine
     Ps(ps::Ps),
-    /// Load the agent into a JVM that is running
+    /// Load the agent into a running JVM
     Attach(attach::Attach),
-    /// Show how the agent in a running JVM is
+    /// Show the state of the agent in a running JVM
     Status(status::Status),
-    /// Write what a running JVM has recorded so far
+    /// Write the recorded data of a running JVM to its snapshot
     Dump(dump::Dump),
-    /// Forget what a running JVM has recorded
+    /// Reset the recorded data of a running JVM
     Reset(reset::Reset),
-    /// Say that a test begins or ends in a running JVM
+    /// Mark the start or end of a test in a running JVM
     Test(test::Test),
-    /// Bring a plugin into a running JVM, or switch it on again
+    /// Load a plugin into a running JVM, or enable it again
     Enable(enable::Enable),
-    /// Take a plugin's edits out of a running JVM
+    /// Remove the edits of a plugin from a running JVM
     Disable(disable::Disable),
-    /// Give the agent in a running JVM another configuration
+    /// Replace the configuration of the agent in a running JVM
     Reload(reload::Reload),
-    /// List the classes of a running JVM, and who changed them
+    /// List the classes of a running JVM and their edits
     Classes(classes::Classes),
-    /// Put other class files in the place of classes of a running JVM
+    /// Replace classes of a running JVM by other class files
     Patch(patch::Patch),
-    /// List the patches in a running JVM
+    /// List the patches of a running JVM
     Patches(patches::Patches),
-    /// Take patches of a running JVM back
+    /// Undo patches of a running JVM
     Rollback(rollback::Rollback),
-    /// Undo everything in a running JVM, and leave it
+    /// Restore all classes of a running JVM and end the agent
     Off(off::Off),
-    /// Instrument class files and jars for JVMs that take no agent
+    /// Instrument class files and jars, for JVMs without an agent
     Instrument(instrument::Instrument),
-    /// Show what a plugin would do to a class
+    /// Show the edits that a plugin plans for classes
     Explain(explain::Explain),
-    /// Show what is in a class file or a plugin
+    /// Print the contents of a class file or a plugin
     Inspect(inspect::Inspect),
-    /// Read classes, or what a plugin makes of them, with independent readers
+    /// Verify original or instrumented classes by other readers
     Verify(verify::Verify),
-    /// Make, build, test and run plugins of one's own
+    /// Create, build, test, run and install plugins
     Plugin(plugin::Plugin),
-    /// Look whether all is there that Classhook needs, here or in a running JVM
+    /// Check this machine, or a running JVM, for problems
     Doctor(doctor::Doctor),
-    /// Print a script that has a shell complete commands and options
+    /// Print a completion script for a shell
     Completions(completions::Completions),
-    /// Compile plugins before JVMs ask for them
+    /// Compile plugins ahead of the JVMs that load them
     CompilePlugin(compile_plugin::CompilePlugin),
 }
 
 impl Command {
-    /// Does what was asked for; the result is the exit code.
+    /// Runs the command and returns the exit code.
     ///
     /// # Errors
-    /// What went wrong, and whose mistake it was.
+    /// The problem that ended the command, with its exit code.
     pub fn run(&self) -> Result<u8, Problem> {
         match self {
             Self::Run(run) => run.run(),
@@ -192,23 +199,17 @@ impl Command {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    use std::collections::HashSet;
-
-    /// Shared groups of options meet in one command; clap looks at them in
-    /// debug builds only.
-    #[test]
-    fn no_two_arguments_of_a_command_share_a_name() {
-        let commands = Classhook::command();
-        for command in commands.get_subcommands() {
-            let mut seen = HashSet::new();
-            for argument in command.get_arguments() {
-                let id = argument.get_id();
-                assert!(seen.insert(id), "{} has two of {id}", command.get_name());
-            }
-        }
-    }
+/// Parses the words of a command line, and prints the groups of commands in the help.
+///
+/// # Errors
+/// clap's error for unknown words, which also prints help and version.
+pub fn parse(words: &[OsString]) -> Result<Classhook, clap::Error> {
+    let command = Classhook::command();
+    let template = groups::help_template(&command);
+    let mut command = command.help_template(template);
+    let mut matches = command.try_get_matches_from_mut(words)?;
+    Classhook::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
+
+#[cfg(test)]
+mod tests;

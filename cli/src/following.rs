@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::args::Settings;
+use crate::args::{Settings, heading};
 use crate::problem::Problem;
 
 /// The grant for changes to classes of the JDK, in which tasks are submitted and run.
@@ -17,6 +17,7 @@ const CLASSES: [&str; 3] = [
 
 /// The option that follows tasks to other threads.
 #[derive(Debug, Clone, Copy, Default, Args)]
+#[command(next_help_heading = heading::CALLS)]
 pub struct Following {
     /// Show each task below the call that submitted it: executors, CompletableFuture, timers, new threads; needs --grant boot
     #[arg(long, requires = "methods", conflicts_with_all = ["config", "aggregate", "count"])]

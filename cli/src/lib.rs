@@ -106,10 +106,6 @@ pub mod writable;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use commands::Classhook;
-
 /// Parses the command line, runs the command, and reports its error.
 #[must_use]
 pub fn main() -> ExitCode {
@@ -117,7 +113,7 @@ pub fn main() -> ExitCode {
     if let Some(done) = child_tasks::run(&words) {
         return done;
     }
-    let parsed = Classhook::try_parse_from(&words);
+    let parsed = commands::parse(&words);
     let parsed = parsed.unwrap_or_else(|error| match forgotten_dashes::problem(&error, &words) {
         Some(problem) => {
             show::complain(format_args!("{problem}\n"));

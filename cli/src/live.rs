@@ -1,6 +1,6 @@
-//! What is traced, shown while it is recorded: JSON lines, a table for each interval, metrics, OpenTelemetry.
+//! Outputs of a trace while it is recorded: JSON lines, a table for each interval, metrics, OpenTelemetry.
 //!
-//! A thread of this command reads what the agents append to their event files; the agents know nothing of it.
+//! A thread of this command reads the event files that the agents append to. The agents are not involved.
 
 pub mod jvms;
 
@@ -19,7 +19,7 @@ use trace::stream::Stream;
 use trace::summary::{Order, Summary};
 use trace::table::{self, Layout};
 
-pub use jvms::{Happening, Jvms, Which};
+pub use jvms::{EventFileSource, FollowedJvms, LiveEvent};
 
 use jvms::now_ms;
 
@@ -33,46 +33,46 @@ use crate::stdout::is_stdout;
 use crate::terminal;
 use crate::traces::StreamedLines;
 
-/// How often the files are looked at.
+/// Poll interval of the event files.
 const TURN: Duration = Duration::from_millis(50);
-/// How often metrics are written if nothing else is said.
+/// Default interval of metrics.
 const INTERVAL: Duration = Duration::from_secs(5);
-/// Sums are written once a second: an interval without any is over when it lasts so much longer.
+/// Margin of an interval without sums: agents write sums once a second.
 const LATE: Duration = Duration::from_millis(1_500);
-/// Lines are written in pieces of about this many bytes.
+/// Bytes of JSON lines in one write, about.
 const PIECE: usize = 1 << 16;
 
-/// What is shown.
+/// Selected outputs.
 #[derive(Debug, Clone, Default)]
-pub struct Show {
-    /// JSON lines go here; `-` is standard output.
+pub struct LiveOptions {
+    /// File for JSON lines. `-` is standard output.
     pub json_lines: Option<PathBuf>,
-    /// One line for each call, and names as numbers.
+    /// Writes one line for each call, with names as numbers.
     pub compact: bool,
-    /// A table for each interval.
+    /// Interval of printed tables.
     pub interval: Option<Duration>,
-    /// Metrics go here, anew in each interval.
+    /// File for metrics, replaced at each interval.
     pub prometheus: Option<PathBuf>,
-    /// Spans and metrics go here.
+    /// Collector of spans and metrics.
     pub otlp: Option<Target>,
     /// Trees of slow calls.
     pub slow: SlowOptions,
-    /// What tables are sorted by.
+    /// Sort order of tables.
     pub order: Order,
-    /// How many rows a table has.
+    /// Number of rows of a table.
     pub rows: usize,
-    /// Whether tables make room on standard output for something else.
+    /// Prints tables to standard error, because another output has standard output.
     pub beside: bool,
 }
 
-impl Show {
-    /// Whether anything is.
+impl LiveOptions {
+    /// Checks whether an output is selected.
     #[must_use]
     pub fn any(&self) -> bool {
         self.json_lines.is_some() || self.has_more()
     }
 
-    /// Whether something else than lines is.
+    /// Checks whether an output other than JSON lines is selected.
     fn has_more(&self) -> bool {
         self.interval.is_some()
             || self.prometheus.is_some()
@@ -81,121 +81,125 @@ impl Show {
     }
 }
 
-/// What was shown.
+/// The outcome of the outputs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Streamed {
-    /// What became of JSON lines.
+pub struct LiveOutcome {
+    /// The outcome of JSON lines.
     pub lines: StreamedLines,
-    /// What became of spans and metrics, if these were sent.
+    /// The outcome of spans and metrics, if they were sent.
     pub delivery: Option<Delivery>,
-    /// Tasks that could not be followed.
+    /// Number of tasks that could not be followed.
     pub lost_tasks: u64,
-    /// Why not all of it was shown; the rest was.
+    /// Problems of single outputs. The other outputs are complete.
     pub failed: Vec<Problem>,
 }
 
-/// The thread that shows a trace. It ends with this value.
+/// Handle of the thread that writes the outputs. Dropping it ends the thread.
 #[derive(Debug)]
 pub struct Live {
-    signs: Arc<Signs>,
-    thread: Option<JoinHandle<Streamed>>,
+    flags: Arc<Flags>,
+    thread: Option<JoinHandle<LiveOutcome>>,
 }
 
-/// What the thread and the rest of the command tell one another.
+/// Flags between the thread and the command.
 #[derive(Debug, Default)]
-struct Signs {
-    /// Everything is recorded.
+struct Flags {
+    /// The recording is complete.
     ends: AtomicBool,
-    /// Nothing can be shown any more.
+    /// All outputs are closed or full.
     enough: AtomicBool,
 }
 
 impl Live {
-    /// Begins to show the event files in a folder, which need not be there yet.
+    /// Starts the outputs for the event files in a folder, which need not exist yet.
     ///
     /// # Errors
-    /// If the file for JSON lines cannot be written (`H0620`), or nothing can be sent (`H0661`).
-    pub fn start(which: Which, folder: &Path, show: Show) -> Result<Self, Problem> {
-        let signs = Arc::new(Signs::default());
-        let theirs = Arc::clone(&signs);
-        let mut shown = Shown::new(Jvms::new(which, folder), show)?;
+    /// If the file for JSON lines cannot be written (`H0620`), or the sender cannot start (`H0661`).
+    pub fn start(
+        which: EventFileSource,
+        folder: &Path,
+        options: LiveOptions,
+    ) -> Result<Self, Problem> {
+        let flags = Arc::new(Flags::default());
+        let theirs = Arc::clone(&flags);
+        let mut writer = LiveWriter::new(FollowedJvms::new(which, folder), options)?;
         let thread = thread::spawn(move || {
-            if let Err(problem) = shown.run(&theirs) {
-                shown.failed.push(problem);
+            if let Err(problem) = writer.run(&theirs) {
+                writer.failed.push(problem);
                 theirs.enough.store(true, Ordering::Relaxed);
             }
-            if shown.lines.as_ref().is_some_and(|lines| lines.closed) {
+            if writer.lines.as_ref().is_some_and(|lines| lines.closed) {
                 theirs.enough.store(true, Ordering::Relaxed);
             }
-            Streamed {
-                delivery: shown.deliver(),
-                lines: match (&shown.lines, &shown.show.json_lines) {
+            LiveOutcome {
+                delivery: writer.deliver(),
+                lines: match (&writer.lines, &writer.options.json_lines) {
                     (Some(lines), _) => StreamedLines::Calls(lines.calls()),
                     (None, Some(_)) => StreamedLines::CutShort,
                     (None, None) => StreamedLines::No,
                 },
-                lost_tasks: shown.lost_tasks,
-                failed: shown.failed,
+                lost_tasks: writer.lost_tasks,
+                failed: writer.failed,
             }
         });
         Ok(Self {
-            signs,
+            flags,
             thread: Some(thread),
         })
     }
 
-    /// Whether nothing more can be shown: whoever read the lines has gone, or a file is damaged.
+    /// Checks whether no more output is possible: the reader of the lines has gone, or a file is damaged.
     #[must_use]
     pub fn has_enough(&self) -> bool {
-        self.signs.enough.load(Ordering::Relaxed)
+        self.flags.enough.load(Ordering::Relaxed)
     }
 
-    /// Shows the rest, when everything is recorded.
+    /// Writes the rest of a complete recording.
     #[must_use]
-    pub fn finish(mut self) -> Streamed {
-        self.signs.ends.store(true, Ordering::Release);
+    pub fn finish(mut self) -> LiveOutcome {
+        self.flags.ends.store(true, Ordering::Release);
         let outcome = self.thread.take().map(JoinHandle::join);
         match outcome {
             Some(Ok(streamed)) => streamed,
             Some(Err(panic)) => std::panic::resume_unwind(panic),
-            None => Streamed::default(),
+            None => LiveOutcome::default(),
         }
     }
 }
 
 impl Drop for Live {
     fn drop(&mut self) {
-        self.signs.ends.store(true, Ordering::Release);
+        self.flags.ends.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
-            let _ = thread.join(); // the command has failed, and says why
+            let _ = thread.join(); // the command reports its own failure
         }
     }
 }
 
-/// What the thread holds.
-struct Shown {
-    jvms: Jvms,
-    show: Show,
-    lines: Option<Lines>,
+/// State of the thread.
+struct LiveWriter {
+    jvms: FollowedJvms,
+    options: LiveOptions,
+    lines: Option<JsonLines>,
     export: Option<Export>,
     slow: Option<SlowTrees>,
-    /// When the last interval ended.
+    /// End of the last interval.
     begun: Instant,
-    /// Why the metrics could not be written the last time.
+    /// The problem of the last attempt to write metrics.
     without_metrics: Option<Problem>,
-    /// Tasks that could not be followed, of the output that lost most.
+    /// Number of tasks that could not be followed, of the output with the most.
     lost_tasks: u64,
-    /// What could not be shown, and is not tried any more.
+    /// Problems of abandoned outputs.
     failed: Vec<Problem>,
 }
 
-impl Shown {
-    fn new(jvms: Jvms, mut show: Show) -> Result<Self, Problem> {
-        let lines = match &show.json_lines {
-            Some(path) => Some(Lines::open(path, show.compact)?),
+impl LiveWriter {
+    fn new(jvms: FollowedJvms, mut options: LiveOptions) -> Result<Self, Problem> {
+        let lines = match &options.json_lines {
+            Some(path) => Some(JsonLines::open(path, options.compact)?),
             None => None,
         };
-        let export = match show.otlp.take() {
+        let export = match options.otlp.take() {
             Some(target) => Some(Export::start(target)?),
             None => None,
         };
@@ -203,8 +207,8 @@ impl Shown {
             jvms,
             lines,
             export,
-            slow: SlowTrees::of(&show.slow, show.beside),
-            show,
+            slow: SlowTrees::of(&options.slow, options.beside),
+            options,
             begun: Instant::now(),
             without_metrics: None,
             lost_tasks: 0,
@@ -212,10 +216,10 @@ impl Shown {
         })
     }
 
-    fn run(&mut self, signs: &Signs) -> Result<(), Problem> {
-        let length = self.show.interval.unwrap_or(INTERVAL);
+    fn run(&mut self, flags: &Flags) -> Result<(), Problem> {
+        let length = self.options.interval.unwrap_or(INTERVAL);
         loop {
-            let is_last = signs.ends.load(Ordering::Acquire);
+            let is_last = flags.ends.load(Ordering::Acquire);
             let more = self.read()?;
             if is_last && !more {
                 self.interval(true);
@@ -223,7 +227,7 @@ impl Shown {
                 let ended = self.lines.as_mut().map(|lines| lines.end(traces));
                 self.lost_tasks = self
                     .lost_tasks
-                    .max(self.lines.as_mut().map_or(0, Lines::lost_tasks));
+                    .max(self.lines.as_mut().map_or(0, JsonLines::lost_tasks));
                 self.keep_lines(ended);
                 let trees = self.slow.as_mut().map(|slow| slow.end(self.jvms.all()));
                 let lost = self.slow.as_ref().map_or(0, SlowTrees::lost_tasks);
@@ -234,7 +238,7 @@ impl Shown {
                 return Ok(());
             }
             if self.slow.as_ref().is_some_and(SlowTrees::is_full) {
-                signs.enough.store(true, Ordering::Relaxed);
+                flags.enough.store(true, Ordering::Relaxed);
             }
             if self.begun.elapsed() >= length {
                 self.interval(false);
@@ -248,12 +252,12 @@ impl Shown {
         }
     }
 
-    /// Whether something else than lines is shown.
+    /// Checks whether an output other than JSON lines is open.
     fn has_more(&self) -> bool {
-        self.show.has_more() || self.export.is_some()
+        self.options.has_more() || self.export.is_some()
     }
 
-    /// Sends the rest of what is to be sent; what became of it all.
+    /// Sends the remaining spans and metrics and returns the outcome.
     fn deliver(&mut self) -> Option<Delivery> {
         let export = self.export.take()?;
         let (delivery, lost) = export.end(self.jvms.all());
@@ -261,33 +265,33 @@ impl Shown {
         Some(delivery)
     }
 
-    /// Whether there is more to read at once.
+    /// Reads from the event files. Returns whether more data is available.
     fn read(&mut self) -> Result<bool, Problem> {
         let (lines, export, slow) = (&mut self.lines, &mut self.export, &mut self.slow);
         let begun = &mut self.begun;
-        let more = self.jvms.read(&mut |jvm, trace, happening| {
-            if (jvm, happening) == (0, Happening::Begun) {
-                *begun = Instant::now(); // the first interval is as long as the others
+        let more = self.jvms.read(&mut |jvm, trace, event| {
+            if (jvm, event) == (0, LiveEvent::Begun) {
+                *begun = Instant::now(); // the first interval has the full length
             }
             if let Some(lines) = lines {
-                lines.take(jvm, trace, happening);
+                lines.take(jvm, trace, event);
             }
-            match (slow.as_mut(), happening) {
-                (None, _) | (Some(_), Happening::Begun | Happening::Moment(..)) => {}
-                (Some(slow), Happening::Call(call, is_virtual)) => slow.call(jvm, call, is_virtual),
-                (Some(slow), Happening::Wait(wait)) => slow.wait(jvm, wait),
-                (Some(slow), Happening::Step(step)) => slow.step(jvm, step),
-                (Some(slow), Happening::Reset) => slow.reset(jvm),
+            match (slow.as_mut(), event) {
+                (None, _) | (Some(_), LiveEvent::Begun | LiveEvent::Moment(..)) => {}
+                (Some(slow), LiveEvent::Call(call, is_virtual)) => slow.call(jvm, call, is_virtual),
+                (Some(slow), LiveEvent::Wait(wait)) => slow.wait(jvm, wait),
+                (Some(slow), LiveEvent::Step(step)) => slow.step(jvm, step),
+                (Some(slow), LiveEvent::Reset) => slow.reset(jvm),
             }
-            match (export.as_mut(), happening) {
+            match (export.as_mut(), event) {
                 // A span is a call.
-                (None, _) | (Some(_), Happening::Moment(..) | Happening::Wait(_)) => {}
-                (Some(export), Happening::Begun) => export.begin(jvm, trace),
-                (Some(export), Happening::Call(call, is_virtual)) => {
+                (None, _) | (Some(_), LiveEvent::Moment(..) | LiveEvent::Wait(_)) => {}
+                (Some(export), LiveEvent::Begun) => export.begin(jvm, trace),
+                (Some(export), LiveEvent::Call(call, is_virtual)) => {
                     export.call(jvm, call, is_virtual);
                 }
-                (Some(export), Happening::Step(step)) => export.step(jvm, step),
-                (Some(export), Happening::Reset) => export.reset(jvm, trace),
+                (Some(export), LiveEvent::Step(step)) => export.step(jvm, step),
+                (Some(export), LiveEvent::Reset) => export.reset(jvm, trace),
             }
         })?;
         if let Some(export) = export {
@@ -297,12 +301,12 @@ impl Shown {
         self.keep_trees(trees);
         let settled = self.lines.as_mut().map(|lines| lines.turn(self.jvms.all()));
         self.keep_lines(settled);
-        let written = self.lines.as_mut().map(Lines::flush);
+        let written = self.lines.as_mut().map(JsonLines::flush);
         self.keep_lines(written);
         Ok(more)
     }
 
-    /// Goes on without lines that cannot be written.
+    /// Abandons JSON lines that cannot be written.
     fn keep_lines(&mut self, written: Option<Result<(), Problem>>) {
         if let Some(Err(problem)) = written {
             self.lines = None;
@@ -310,7 +314,7 @@ impl Shown {
         }
     }
 
-    /// Goes on without trees that cannot be written.
+    /// Abandons trees that cannot be written.
     fn keep_trees(&mut self, written: Option<Result<(), Problem>>) {
         if let Some(Err(problem)) = written {
             self.slow = None;
@@ -318,16 +322,16 @@ impl Shown {
         }
     }
 
-    /// Says that something is not shown any more; the end says it again, as an error.
+    /// Reports an abandoned output. The end of the command reports it again, as an error.
     fn give_up(&mut self, problem: Problem) {
-        say(format_args!("{}; the trace goes on", problem.cause()));
+        say(format_args!("{}; the trace continues", problem.cause()));
         self.failed.push(problem);
     }
 
-    /// Shows what came in the interval that ends now, unless sums may be on their way.
+    /// Shows the interval that ends now, unless sums may still arrive.
     fn interval(&mut self, is_last: bool) {
         let waited = self.begun.elapsed();
-        if let Some(length) = self.show.interval {
+        if let Some(length) = self.options.interval {
             let now = now_ms();
             let (added, times) = self.jvms.since_last(now);
             let is_late = waited >= length + LATE;
@@ -337,7 +341,7 @@ impl Shown {
                 _ => {
                     self.jvms.all().for_each(|jvm| jvm.skip(now));
                     if let Err(problem) = self.table(added, times, waited) {
-                        self.show.interval = None;
+                        self.options.interval = None;
                         self.give_up(problem.partly());
                     }
                 }
@@ -346,7 +350,10 @@ impl Shown {
         self.begun = Instant::now();
         let failed = self.metrics().err();
         if let (Some(problem), None) = (&failed, &self.without_metrics) {
-            say(format_args!("{}; it is tried again", problem.cause()));
+            say(format_args!(
+                "{}; the next interval tries again",
+                problem.cause()
+            ));
         }
         self.without_metrics = failed;
     }
@@ -355,14 +362,14 @@ impl Shown {
         if let Some(export) = &self.export {
             export.metrics(self.jvms.all());
         }
-        let Some(path) = &self.show.prometheus else {
+        let Some(path) = &self.options.prometheus else {
             return Ok(());
         };
         let jvms: Vec<Trace> = self.jvms.all().map(|jvm| jvm.trace().clone()).collect();
         atomic::file(path, &|out| prometheus::write(&jvms, out))
     }
 
-    /// Prints what was added in an interval.
+    /// Prints the table of an interval.
     fn table(
         &mut self,
         mut added: Vec<Trace>,
@@ -382,33 +389,33 @@ impl Shown {
         let layout = Layout {
             width: terminal::columns(),
             colours: terminal::colours(),
-            rows: self.show.rows,
+            rows: self.options.rows,
         };
-        let summary = Summary::of(&added, self.show.order);
+        let summary = Summary::of(&added, self.options.order);
         table::write(&summary, &layout, &mut text)
             .map_err(|error| Problem::ours("H0624", error.to_string()))?;
         text.push(b'\n');
         let text = String::from_utf8_lossy(&text);
-        show_beside(self.show.beside, &text)
+        show_beside(self.options.beside, &text)
     }
 }
 
-/// JSON lines, which are written whole.
-struct Lines {
+/// The output of JSON lines. Each write ends with a line.
+struct JsonLines {
     path: PathBuf,
     out: Box<dyn Write + Send>,
     streams: Vec<Stream>,
     /// The JVMs with tasks.
     tasks: SettlingJvms<()>,
     compact: bool,
-    /// Lines that wait to be written.
+    /// Lines of the next write.
     waiting: Vec<u8>,
-    /// Whoever read them has gone.
+    /// The reader has closed the pipe.
     closed: bool,
     failed: Option<io::Error>,
 }
 
-impl Lines {
+impl JsonLines {
     fn open(path: &Path, compact: bool) -> Result<Self, Problem> {
         let out: Box<dyn Write + Send> = if is_stdout(path) {
             Box::new(io::stdout())
@@ -432,7 +439,7 @@ impl Lines {
         self.streams.iter().map(Stream::calls).sum()
     }
 
-    fn take(&mut self, jvm: usize, trace: &Trace, happening: Happening<'_>) {
+    fn take(&mut self, jvm: usize, trace: &Trace, event: LiveEvent<'_>) {
         while self.streams.len() <= jvm {
             self.streams.push(Stream::new(self.compact));
         }
@@ -440,17 +447,17 @@ impl Lines {
             return;
         }
         let (stream, out) = (&mut self.streams[jvm], &mut self.waiting);
-        let outcome = match happening {
-            Happening::Begun => stream.begin(trace, out),
-            Happening::Call(call, is_virtual) => stream.call(trace, call, is_virtual, out),
-            Happening::Moment(moment, is_virtual) => stream.moment(trace, moment, is_virtual, out),
-            Happening::Step(step) => {
+        let outcome = match event {
+            LiveEvent::Begun => stream.begin(trace, out),
+            LiveEvent::Call(call, is_virtual) => stream.call(trace, call, is_virtual, out),
+            LiveEvent::Moment(moment, is_virtual) => stream.moment(trace, moment, is_virtual, out),
+            LiveEvent::Step(step) => {
                 stream.step(step);
                 self.tasks.heard(jvm, || ());
                 Ok(())
             }
-            Happening::Wait(_) => Ok(()), // the lines are of calls and of events of plugins
-            Happening::Reset => stream.reset(trace, out),
+            LiveEvent::Wait(_) => Ok(()), // JSON lines hold calls and events of plugins
+            LiveEvent::Reset => stream.reset(trace, out),
         };
         let outcome = match outcome {
             Ok(()) if self.waiting.len() >= PIECE => self.write(),
@@ -459,7 +466,7 @@ impl Lines {
         self.failed = outcome.err();
     }
 
-    /// Hands the waiting lines over.
+    /// Writes the pending lines.
     fn write(&mut self) -> io::Result<()> {
         let written = self.out.write_all(&self.waiting);
         self.waiting.clear();
@@ -485,7 +492,7 @@ impl Lines {
         })
     }
 
-    /// Adds the lines of tasks whose submissions are known, now and then.
+    /// Adds the lines of tasks whose submissions are known, at intervals.
     fn turn<'r>(&mut self, all: impl Iterator<Item = &'r mut Rolling>) -> Result<(), Problem> {
         let turn = self.tasks.turn(all).zip(&mut self.streams);
         for (((), trace, settled), stream) in turn {
@@ -496,7 +503,7 @@ impl Lines {
         Ok(())
     }
 
-    /// Tasks that could not be followed.
+    /// Returns the number of tasks that could not be followed.
     fn lost_tasks(&mut self) -> u64 {
         self.streams.iter_mut().map(Stream::take_lost_tasks).sum()
     }

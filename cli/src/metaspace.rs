@@ -4,6 +4,7 @@ use attach::Attachment;
 use clap::Args;
 use control::message::Shortage;
 
+use crate::args::heading;
 use crate::problem::Problem;
 
 /// Larger limits count as unlimited: the JVM's default is the whole address space.
@@ -11,6 +12,7 @@ const UNLIMITED: u64 = 1 << 50;
 
 /// Options of the metaspace check before loaded classes change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = heading::AGENT)]
 pub struct Metaspace {
     /// Change loaded classes even if the metaspace may not suffice
     #[arg(long)]

@@ -1,6 +1,7 @@
-//! What JVMs say of themselves: recorded by the agent, or asked of the JVM.
+//! Profiles of JVMs: recordings of the agent, and answers of the JVM to requests.
 
 mod deadlocks;
+mod dump_end;
 mod heap_in_use;
 pub mod heap_paths;
 pub mod outputs;
@@ -9,4 +10,3 @@ pub mod recorded;
 pub mod retainers;
 pub mod snapshots;
 pub mod visit;
-mod whole_dump;

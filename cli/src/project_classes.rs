@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::args::{Material, Recorded};
+use crate::args::{Recorded, ReportInputs};
 use crate::build_tools;
 use crate::checked_options::absolute;
 use crate::outputs::atomic;
@@ -35,9 +35,9 @@ struct Project {
 ///
 /// # Errors
 /// If the file cannot be written (`H0620`).
-pub fn keep(output: &Path, tool: &str, material: &Material) -> Result<(), Problem> {
+pub fn keep(output: &Path, tool: &str, inputs: &ReportInputs) -> Result<(), Problem> {
     let file = output.join(FILE);
-    if material.classes.is_empty() {
+    if inputs.classes.is_empty() {
         return match fs::remove_file(&file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(Problem::unwritable(&file, &error))
@@ -45,9 +45,9 @@ pub fn keep(output: &Path, tool: &str, material: &Material) -> Result<(), Proble
             _ => Ok(()),
         };
     }
-    let classes = material.classes.iter();
+    let classes = inputs.classes.iter();
     let classes = classes.map(|place| Ok(absolute(Path::new(place))?.display().to_string()));
-    let sources = material.sources.iter().map(|folder| absolute(folder));
+    let sources = inputs.sources.iter().map(|folder| absolute(folder));
     let project = Project {
         version: VERSION,
         tool: tool.to_owned(),
@@ -66,7 +66,7 @@ pub fn keep(output: &Path, tool: &str, material: &Material) -> Result<(), Proble
 /// If the stored file cannot be read (`H0611`, `H0612`), and as [`Recorded::check`].
 pub fn recorded(recorded: &Recorded) -> Result<Recorded, Problem> {
     let recorded = Recorded {
-        material: of_folders(&recorded.files, &recorded.material)?,
+        inputs: of_folders(&recorded.files, &recorded.inputs)?,
         ..recorded.clone()
     };
     recorded.check()?;
@@ -74,10 +74,10 @@ pub fn recorded(recorded: &Recorded) -> Result<Recorded, Problem> {
 }
 
 /// Adds the project's own classes of a recorded build, unless the user names others.
-fn of_folders(paths: &[PathBuf], material: &Material) -> Result<Material, Problem> {
-    let mut material = material.clone();
-    if material.has_classes() {
-        return Ok(material);
+fn of_folders(paths: &[PathBuf], inputs: &ReportInputs) -> Result<ReportInputs, Problem> {
+    let mut inputs = inputs.clone();
+    if inputs.has_classes() {
+        return Ok(inputs);
     }
     let mut sources = Vec::new();
     for folder in paths.iter().filter(|path| path.is_dir()) {
@@ -89,13 +89,13 @@ fn of_folders(paths: &[PathBuf], material: &Material) -> Result<Material, Proble
             "{told}; {}/*.hook is all that ran",
             path(folder)
         ));
-        material.classes.extend(project.classes);
+        inputs.classes.extend(project.classes);
         sources.extend(project.sources);
     }
-    if material.sources.is_empty() {
-        material.sources = sources;
+    if inputs.sources.is_empty() {
+        inputs.sources = sources;
     }
-    Ok(material)
+    Ok(inputs)
 }
 
 fn read(file: &Path) -> Result<Option<Project>, Problem> {
@@ -127,11 +127,11 @@ fn read(file: &Path) -> Result<Option<Project>, Problem> {
 mod tests {
     use super::*;
 
-    fn material(classes: &[&str]) -> Material {
-        Material {
+    fn inputs(classes: &[&str]) -> ReportInputs {
+        ReportInputs {
             classes: classes.iter().map(|place| (*place).to_owned()).collect(),
             sources: vec!["src".into()],
-            ..Material::default()
+            ..ReportInputs::default()
         }
     }
 
@@ -139,20 +139,20 @@ mod tests {
     fn later_reports_of_a_folder_are_about_the_project_that_was_built() {
         let folder = tempfile::tempdir().unwrap();
         let paths = [folder.path().to_owned()];
-        let all = Material::default();
+        let all = ReportInputs::default();
         assert!(!of_folders(&paths, &all).unwrap().has_classes());
-        keep(folder.path(), "Maven", &material(&["/a/classes", "b.jar"])).unwrap();
+        keep(folder.path(), "Maven", &inputs(&["/a/classes", "b.jar"])).unwrap();
         let here = std::env::current_dir().unwrap();
         let found = of_folders(&paths, &all).unwrap();
         let jar = here.join("b.jar").display().to_string();
         assert_eq!(found.classes, ["/a/classes".to_owned(), jar]);
         assert_eq!(found.sources, [here.join("src")]);
 
-        let named = of_folders(&paths, &material(&["other"])).unwrap();
+        let named = of_folders(&paths, &inputs(&["other"])).unwrap();
         assert_eq!(named.classes, ["other"]);
         let files = [folder.path().join("a.hook")];
         assert!(!of_folders(&files, &all).unwrap().has_classes());
-        keep(folder.path(), "Maven", &material(&[])).unwrap();
+        keep(folder.path(), "Maven", &inputs(&[])).unwrap();
         assert!(!of_folders(&paths, &all).unwrap().has_classes());
     }
 
@@ -165,7 +165,7 @@ mod tests {
             r#"{"version":2,"tool":"","classes":[],"sources":[]}"#,
         ] {
             fs::write(folder.path().join(FILE), text).unwrap();
-            let problem = of_folders(&[folder.path().to_owned()], &Material::default());
+            let problem = of_folders(&[folder.path().to_owned()], &ReportInputs::default());
             assert_eq!(problem.unwrap_err().code(), "H0611", "{text}");
         }
     }

@@ -9,6 +9,7 @@ use ::relay::{Report, Sent};
 use clap::Args;
 use trace::numbers::{counted, thousands};
 
+use crate::args::heading;
 use crate::child::{self, SEND};
 use crate::problem::Problem;
 use crate::show::{name, say};
@@ -22,11 +23,12 @@ const CUT_OFF: &str = "what came before is there, and stays; with --output DIR t
 
 /// Where recordings are sent.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = heading::LIVE)]
 pub struct RelayOptions {
     /// Send the recording to `classhook collect` while it grows: tcp://HOST:PORT (encrypted), unix:PATH
     #[arg(long, value_name = "ADDRESS")]
     pub to: Option<String>,
-    /// Read the receiver's token from this file; tcp:// needs one
+    /// Read the token from this file; tcp:// needs one
     #[arg(long, value_name = "FILE", requires = "to")]
     pub token_file: Option<PathBuf>,
 }

@@ -10,6 +10,7 @@ use host::report::{Reported, deadline, report};
 use probes::events::{Aggregate, Column};
 use trace::results::{ComputedTable, Table};
 
+use crate::args::heading;
 use crate::plugin_compiler::PluginCompiler;
 use crate::plugin_project::PluginSource;
 use crate::plugins;
@@ -17,11 +18,12 @@ use crate::problem::Problem;
 
 /// Options that select plugins for tables.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = heading::OUTPUTS)]
 pub struct ReportPlugins {
-    /// Compute the tables of this plugin: a component file (.wasm) or a project's folder, which is built; repeatable
+    /// Load this plugin: a component file (.wasm) or a project's folder, which is built; it computes tables; repeatable
     #[arg(long = "plugin", value_name = "PLUGIN")]
     pub plugins: Vec<String>,
-    /// Read the plugin's settings from this classhook.toml, table `[[plugin]]`
+    /// Read settings from this classhook.toml; the table `[[plugin]]` of the plugin
     #[arg(long, value_name = "FILE", requires = "plugins")]
     pub config: Option<PathBuf>,
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use coverage::model::{BundleCoverage, CounterKind};
 
+use crate::args::heading;
 use crate::minimums::{self, Minimum, Shortfall};
 use crate::problem::Problem;
 use crate::rules::{self, rule::Names, rule::Rule};
@@ -14,6 +15,7 @@ use crate::warnings::{Warning, Warnings};
 
 /// The rules of a command, as given.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = heading::RULES)]
 pub struct Rules {
     /// Require this coverage in percent, else exit with 4: line=80,branch=70,package:com.acme.**=75,class:com.acme.core.**:branch=95; repeatable
     #[arg(long, value_name = "RULES", value_delimiter = ',')]

@@ -11,7 +11,7 @@ use trace::rolling::Rolling;
 use trace::slow::{self, SlowCall, SlowCalls};
 use trace::table::duration;
 
-use crate::args::Settings;
+use crate::args::{Settings, heading};
 use crate::problem::Problem;
 use crate::settling::SettlingJvms;
 use crate::show::{say, show_beside};
@@ -23,8 +23,9 @@ const STEP: u64 = 1 << 16;
 
 /// Options for trees of slow calls.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = heading::OUTPUTS)]
 pub struct SlowOptions {
-    /// Show each outermost call of this duration as a tree, with waits and collections: 200ms, 1.5s
+    /// Show outermost calls of this duration as trees, with waits and collections: 200ms, 1.5s
     #[arg(long, value_name = "DURATION", value_parser = nanos)]
     pub slow: Option<u64>,
     /// Stop after this number of trees of --slow

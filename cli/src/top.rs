@@ -1,13 +1,13 @@
-//! Methods by what they do just now: rows, what keys do to them, and how they are shown.
+//! The display of `classhook top`: rows of method rates, keys, and screen.
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`columns`] | the columns, their order and their text |
-//! | [`state`] | what is looked at, and what each key changes |
-//! | [`view`] | the screen as a function of both |
-//! | [`text`] | the same as a table without a terminal |
-//! | [`sampler`] | the thread that reads event files and hands over intervals |
-//! | [`screen`] | the terminal: taken, drawn on, and given back |
+//! | [`state`] | the state of the display, and the effects of keys |
+//! | [`view`] | the drawn screen of a state and an interval |
+//! | [`text`] | the table without a terminal |
+//! | [`sampler`] | the thread that reads event files and sends intervals |
+//! | [`screen`] | the terminal: set up, drawn on, and restored |
 
 pub mod columns;
 pub mod sampler;

@@ -19,7 +19,7 @@ use trace::summary::{Gap, Order, Summary};
 use trace::table::Layout;
 use trace::{compact, flame, json_lines, perfetto, records, results, table};
 
-use crate::args::{Outputs, place};
+use crate::args::{Outputs, heading, output_path};
 use crate::outputs::files::{Content, Files};
 use crate::plugin_tables;
 use crate::problem::Problem;
@@ -44,6 +44,7 @@ pub use recorded::{event_files, is_of_calls, methods, of_run, of_visit, read};
 
 /// Outputs of a trace.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = heading::OUTPUTS)]
 pub struct TraceOutputs {
     /// Write a flame graph (SVG) to this file
     #[arg(long, value_name = "FILE")]
@@ -69,10 +70,10 @@ pub struct TraceOutputs {
     /// Write the whole table as JSON to this file, in nanoseconds
     #[arg(long, value_name = "FILE")]
     pub table_json: Option<PathBuf>,
-    /// Write each table of a plugin to a file PLUGIN-TABLE.csv in this folder, in nanoseconds
-    #[arg(long, value_name = "DIR", value_parser = place())]
+    /// Write the tables of plugins to this folder; as PLUGIN-TABLE.csv, in nanoseconds
+    #[arg(long, value_name = "DIR", value_parser = output_path())]
     pub results_csv: Option<PathBuf>,
-    /// Write all tables of plugins to this file, one JSON object a line, in nanoseconds; `-` is standard output, and tables then go to standard error
+    /// Write the tables of plugins to this file; one JSON object a line, in nanoseconds; `-` is standard output, and tables then go to standard error
     #[arg(long, value_name = "FILE")]
     pub results_json_lines: Option<PathBuf>,
     /// Write the tables of plugins as one HTML page to this file
@@ -103,6 +104,7 @@ pub struct TraceOutputs {
 
 /// The form of stacks in flame graphs and in folded stacks.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(next_help_heading = heading::OUTPUTS)]
 pub struct StackOptions {
     /// Draw this number of frames of a stack, 1 to 8192; one more frame counts the deeper calls
     #[arg(long, value_name = "FRAMES", default_value_t = DEPTH, value_parser = frames)]
@@ -110,7 +112,7 @@ pub struct StackOptions {
     /// Draw recursive calls once, in the outermost frame of the method
     #[arg(long)]
     pub fold_recursion: bool,
-    /// Draw the difference to an earlier recording, or to the recordings of a folder
+    /// Draw the difference to an earlier recording; or to those of a folder
     #[arg(long, value_name = "FILE|DIR")]
     pub against: Option<PathBuf>,
     /// Scale the recording of --against to the same total

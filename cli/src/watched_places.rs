@@ -7,7 +7,7 @@ use conditions::{About, Show};
 use control::message::MethodRemark;
 use serde_json::{Map, Value, json};
 
-use crate::args::Settings;
+use crate::args::{Settings, heading};
 use crate::attached::AttachedPlugin;
 use crate::problem::Problem;
 use crate::show::{complain, say};
@@ -18,6 +18,7 @@ const MOST: usize = 5;
 
 /// Watched lines and field writes.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = heading::CALLS)]
 pub struct Places {
     /// Show each execution of this line: Orders.java:120, com.acme.Orders.total:120; repeatable
     #[arg(long, value_name = "LINE", conflicts_with_all = ["config", "min_duration", "field"])]

@@ -19,7 +19,7 @@ use trace::summary::Gap;
 use trace::watched;
 
 use crate::agent::Agent;
-use crate::live::{Happening, Jvms, Which};
+use crate::live::{EventFileSource, FollowedJvms, LiveEvent};
 use crate::problem::Problem;
 use crate::show::say;
 use crate::sought;
@@ -88,7 +88,7 @@ pub struct Seen {
 impl Watching {
     /// Starts to print the calls in the event files of a folder, which may not exist yet.
     #[must_use]
-    pub fn start(which: Which, folder: &Path, layout: Layout) -> Self {
+    pub fn start(which: EventFileSource, folder: &Path, layout: Layout) -> Self {
         let signs = Arc::new(Signs::default());
         let theirs = Arc::clone(&signs);
         let mut printer = Printer {
@@ -100,7 +100,7 @@ impl Watching {
             without_probes: HashSet::new(),
             waiting: Vec::new(),
         };
-        let mut jvms = Jvms::new(which, folder);
+        let mut jvms = FollowedJvms::new(which, folder);
         let thread = thread::spawn(move || {
             let outcome = printer.run(&mut jvms, &theirs);
             theirs.enough.store(true, Ordering::Relaxed);
@@ -178,11 +178,11 @@ struct Printer {
 impl Printer {
     /// Prints calls until the recording has ended and is read. Calls beyond the limit are read as
     /// well, because the records hold the counts of lost calls.
-    fn run(&mut self, jvms: &mut Jvms, signs: &Signs) -> Result<(), Problem> {
+    fn run(&mut self, jvms: &mut FollowedJvms, signs: &Signs) -> Result<(), Problem> {
         loop {
             let is_last = signs.ends.load(Ordering::Acquire);
-            let more = jvms.read(&mut |_, trace, happening| {
-                self.take(trace, happening);
+            let more = jvms.read(&mut |_, trace, event| {
+                self.take(trace, event);
             })?;
             self.write()?;
             if self.is_full() {
@@ -221,7 +221,7 @@ impl Printer {
     }
 
     /// Disables the plugin in each JVM of a command, once.
-    fn take_probes_out(&mut self, jvms: &mut Jvms) {
+    fn take_probes_out(&mut self, jvms: &mut FollowedJvms) {
         let Some(command) = &self.layout.of_command else {
             return;
         };
@@ -233,12 +233,12 @@ impl Printer {
         }
     }
 
-    fn take(&mut self, trace: &Trace, happening: Happening<'_>) {
-        let is_shown = match happening {
-            Happening::Call(call, _) => call.outcome != Outcome::Open,
+    fn take(&mut self, trace: &Trace, event: LiveEvent<'_>) {
+        let is_shown = match event {
+            LiveEvent::Call(call, _) => call.outcome != Outcome::Open,
             // Other plugins have separate events.
-            Happening::Moment(moment, _) => self.layout.of_places && is_of_watch(trace, moment),
-            Happening::Begun | Happening::Wait(_) | Happening::Step(_) | Happening::Reset => false,
+            LiveEvent::Moment(moment, _) => self.layout.of_places && is_of_watch(trace, moment),
+            LiveEvent::Begun | LiveEvent::Wait(_) | LiveEvent::Step(_) | LiveEvent::Reset => false,
         };
         if self.closed || !is_shown {
             return;
@@ -249,9 +249,9 @@ impl Printer {
         }
         self.shown += 1;
         let text = if self.layout.json {
-            let object = match happening {
-                Happening::Call(call, is_virtual) => watched::json(trace, call, is_virtual),
-                Happening::Moment(moment, is_virtual) => {
+            let object = match event {
+                LiveEvent::Call(call, is_virtual) => watched::json(trace, call, is_virtual),
+                LiveEvent::Moment(moment, is_virtual) => {
                     watched::moment_json(trace, moment, is_virtual)
                 }
                 _ => return,
@@ -259,9 +259,9 @@ impl Printer {
             escape::json(&format!("{object}\n")).into_owned()
         } else {
             let show = &self.layout.show;
-            let lines = match happening {
-                Happening::Call(call, is_virtual) => watched::lines(trace, call, is_virtual, show),
-                Happening::Moment(moment, is_virtual) => {
+            let lines = match event {
+                LiveEvent::Call(call, is_virtual) => watched::lines(trace, call, is_virtual, show),
+                LiveEvent::Moment(moment, is_virtual) => {
                     watched::moment_lines(trace, moment, is_virtual, show)
                 }
                 _ => return,

@@ -11,7 +11,7 @@ use jvms::names;
 use probes::events::SpanInfo;
 use trace::numbers::counted;
 
-use crate::args::{Settings, Watch};
+use crate::args::{Settings, Watch, heading};
 use crate::attached::AttachedPlugin;
 use crate::problem::Problem;
 use crate::show::{self, complain};
@@ -21,6 +21,7 @@ use crate::warnings::Warning;
 
 /// Options that select single calls and their values.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = heading::CALLS)]
 pub struct When {
     /// A condition.
     #[arg(
@@ -29,7 +30,7 @@ pub struct When {
         value_name = "CONDITION",
         conflicts_with = "config",
         value_parser = NonEmptyStringValueParser::new(),
-        help = "Keep only the single calls that match: 'duration > 100ms && arg[0] == \"x\" || threw'"
+        help = "Keep only the calls that match: 'duration > 100ms && arg[0] == \"x\" || threw'"
     )]
     pub condition: Option<String>,
     /// Keep only calls of at least this duration: 500us, 20ms, 1.5s

@@ -9,7 +9,7 @@ use std::fs;
 use probes::{Meta, Snapshot};
 use support::{Compiled, Hits, Ran, run, snapshot};
 
-/// A folder with a snapshot in which `Account` ran.
+/// Returns a folder with a snapshot in which `Account` ran.
 fn bank() -> Compiled {
     let bank = support::bank();
     let class = bank.class("bank/Account");
@@ -26,7 +26,7 @@ fn meta(pid: u32) -> Meta {
     }
 }
 
-/// Runs the command in the folder; `out` and `classes` are paths there.
+/// Runs the command in the folder. `out` and `classes` become paths in it.
 fn classhook(bank: &Compiled, words: &[&str]) -> Ran {
     let place = |word: &&str| match *word {
         "out" | "classes" | "report.xml" | "rules" | "all.hook" | "one" | "two" | "jacoco.exec" => {
@@ -38,7 +38,7 @@ fn classhook(bank: &Compiled, words: &[&str]) -> Ran {
 }
 
 #[test]
-fn rules_that_hold_end_with_0_and_others_with_4_and_a_table() {
+fn satisfied_rules_exit_with_0_and_violated_ones_with_4_and_a_table() {
     let bank = bank();
     let rules = "line=100,branch=100,class:bank.**=99.5%,package:bank:method=100";
     let ran = classhook(&bank, &["check", "out", "--fail-under", rules]);
@@ -76,7 +76,7 @@ fn rules_that_hold_end_with_0_and_others_with_4_and_a_table() {
 }
 
 #[test]
-fn reports_are_written_also_if_they_fall_short() {
+fn reports_are_written_even_if_a_rule_is_violated() {
     let bank = bank();
     let ran = classhook(
         &bank,
@@ -101,7 +101,7 @@ fn reports_are_written_also_if_they_fall_short() {
 }
 
 #[test]
-fn rules_that_make_no_sense_are_refused() {
+fn malformed_rules_are_refused() {
     let bank = bank();
     let ran = classhook(&bank, &["check", "out", "--fail-under", "lines=80"]);
     assert_eq!(ran.code, Some(2));
@@ -143,7 +143,7 @@ fn merged_snapshot_is_the_sum_of_all_files() {
 }
 
 #[test]
-fn merge_of_loaders_that_are_not_all_apart_says_that_it_unites_them() {
+fn merge_of_files_without_per_loader_data_warns_and_unites_loaders() {
     let bank = bank();
     let class = bank.class("bank/Account");
     let apart = Meta {
@@ -162,7 +162,7 @@ fn merge_of_loaders_that_are_not_all_apart_says_that_it_unites_them() {
 }
 
 #[test]
-fn rule_about_nothing_that_was_measured_does_not_hold() {
+fn rule_without_a_measured_class_is_violated() {
     let bank = support::bank();
     snapshot(&bank.path("out"), meta(1), true, &[]);
     let ran = classhook(&bank, &["check", "out", "--fail-under", "line=80"]);
@@ -174,7 +174,7 @@ fn rule_about_nothing_that_was_measured_does_not_hold() {
 }
 
 #[test]
-fn merge_counts_what_it_merged() {
+fn merge_prints_the_number_of_files_classes_and_sessions() {
     let bank = bank();
     fs::write(bank.path("out/empty.hook"), "").unwrap();
     let ran = classhook(&bank, &["merge", "out", "--to", "all.hook"]);
@@ -182,7 +182,7 @@ fn merge_counts_what_it_merged() {
 }
 
 #[test]
-fn merged_snapshot_says_what_its_parts_say() {
+fn merged_snapshot_keeps_failures_and_truncation_of_its_inputs() {
     let bank = bank();
     fs::create_dir(bank.path("one")).unwrap();
     let whole = fs::read_dir(bank.path("out"))
@@ -242,10 +242,10 @@ fn rules_from_files_are_checked_as_jacoco_checks_them() {
     check("<rules><rule>").refused("H0676", &["rules:1:8", "`<rule>` is not closed", "^^^^^^"]);
 }
 
-/// A counter of a class that was executed.
+/// A counter of an executed class.
 const COVERED: &str = "<counter type=\"CLASS\" missed=\"0\" covered=\"1\"/>";
 
-/// The XML report of a folder, which goes to standard output, so that lines go to standard error.
+/// Returns the XML report of a folder from standard output. The table goes to standard error.
 fn xml(out: &std::path::Path, more: &[&str]) -> (String, Ran) {
     let mut words = vec!["report", out.to_str().unwrap(), "--xml", "-"];
     words.extend(more);
@@ -254,7 +254,7 @@ fn xml(out: &std::path::Path, more: &[&str]) -> (String, Ran) {
     (ran.out.clone(), ran)
 }
 
-/// Snapshots of two runs in the folder `out`: the later one executed nothing of `Account`.
+/// Writes snapshots of two runs to the folder `out`. The later run executed no code of `Account`.
 fn two_runs(bank: &Compiled) -> std::path::PathBuf {
     let (account, never) = (bank.class("bank/Account"), bank.class("bank/Never"));
     let run = |id: &str, start_ms: u64, pid: u32| Meta {
@@ -265,7 +265,7 @@ fn two_runs(bank: &Compiled) -> std::path::PathBuf {
         ..Meta::default()
     };
     let out = bank.path("out");
-    // The id of the later run comes first in order of letters.
+    // The id of the later run comes first in alphabetical order.
     snapshot(&out, run("b", 1_000, 1), true, &[(&account, Hits::All)]);
     snapshot(&out, run("a", 2_000, 2), true, &[(&account, Hits::None)]);
     snapshot(&out, run("a", 2_500, 3), true, &[(&never, Hits::None)]);
@@ -288,7 +288,7 @@ fn last_run_of_a_folder_is_reported_and_earlier_ones_are_named() {
 }
 
 #[test]
-fn minimum_is_not_reached_by_what_an_earlier_run_executed() {
+fn earlier_run_does_not_count_for_a_minimum() {
     let bank = support::bank();
     let out = two_runs(&bank);
     let check = |more: &[&str]| {
@@ -307,7 +307,7 @@ fn minimum_is_not_reached_by_what_an_earlier_run_executed() {
 }
 
 #[test]
-fn files_that_name_no_run_stay_in_the_report() {
+fn files_without_a_run_id_stay_in_the_report() {
     let bank = support::bank();
     let out = two_runs(&bank);
     let meta = Meta {
@@ -322,7 +322,7 @@ fn files_that_name_no_run_stay_in_the_report() {
 }
 
 #[test]
-fn merge_takes_the_last_run_of_a_folder_unless_told_otherwise() {
+fn merge_takes_the_last_run_of_a_folder_by_default() {
     let bank = support::bank();
     two_runs(&bank);
     let merged = |more: &[&str]| {
@@ -344,7 +344,7 @@ fn merge_takes_the_last_run_of_a_folder_unless_told_otherwise() {
 }
 
 #[test]
-fn tests_of_an_earlier_run_are_not_those_of_the_last() {
+fn tests_of_an_earlier_run_are_not_reported() {
     let bank = support::bank();
     let account = bank.class("bank/Account");
     let out = bank.path("out");

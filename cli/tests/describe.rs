@@ -1,4 +1,4 @@
-//! From class bytes to descriptions: what a compiler makes, and what an attacker makes.
+//! Descriptions of class files from a compiler and from an attacker.
 
 #[path = "support/command.rs"]
 mod support;
@@ -154,7 +154,8 @@ fn handler_cast_and_long_constant_are_resolved() {
     assert!(operands(risky).contains(&Operand::Constant(Constant::Long(7))));
 }
 
-/// A class with one method of this code; pool entry 7 is a string of three bytes `text` over and over, entry 9 a class name.
+/// Returns a class with one method of this code. Constant pool entry 7 is a string that repeats the three bytes `text`,
+/// entry 9 a class name.
 fn class_with_code(text: [u8; 3], code: &[u8]) -> Vec<u8> {
     let text_entry = |text: &[u8]| [&[1][..], &(text.len() as u16).to_be_bytes(), text].concat();
     let utf8 = |text: &str| text_entry(text.as_bytes());
@@ -205,7 +206,7 @@ fn constant_named_over_and_over_does_not_fill_the_memory() {
         )
         .is_ok()
     );
-    // What needs no escapes is not copied.
+    // Text without escapes is not copied.
     assert!(describe(&class_with_code(*b"xyz", &ldc_pop), &Arena::new()).is_ok());
 }
 

@@ -1,4 +1,4 @@
-//! `--diff` of `report` and `check`: the coverage of changed lines alone.
+//! `--diff` of `report` and `check`: the coverage of changed lines.
 
 #[path = "support/command.rs"]
 mod support;
@@ -70,7 +70,7 @@ fn with<'w>(command: &'w str, words: &[&'w str]) -> Vec<&'w str> {
 }
 
 #[test]
-fn changed_lines_are_reported_alone_also_of_files_that_git_does_not_know() {
+fn only_changed_lines_are_reported_also_of_untracked_files() {
     let bank = repository();
     fs::create_dir(bank.path("test")).unwrap();
     fs::write(bank.path("test/AccountTest.java"), "class AccountTest {}").unwrap();
@@ -140,7 +140,7 @@ fn sources_that_were_changed_after_the_run_are_named() {
     );
     begun(100_000_000_000_000);
     ran(&bank, &check).well();
-    // what is committed may have been written by a checkout
+    // a checkout may have written the committed file
     begun(1_000_000_000_000);
     git(&bank, &["commit", "-q", "-a", "-m", "second"]);
     let committed = ran(
@@ -155,7 +155,7 @@ fn sources_that_were_changed_after_the_run_are_named() {
 }
 
 #[test]
-fn rules_are_about_the_changed_lines() {
+fn rules_apply_to_changed_lines() {
     let bank = repository();
     let short = ran(
         &bank,
@@ -188,7 +188,7 @@ fn rules_are_about_the_changed_lines() {
 }
 
 #[test]
-fn what_git_cannot_say_is_refused() {
+fn range_that_git_does_not_know_is_refused() {
     let bank = repository();
     for range in ["nosuch", "nosuch..", "main...nosuch", "--output=x", ""] {
         let words = format!("--diff={range}");
@@ -214,7 +214,7 @@ fn what_git_cannot_say_is_refused() {
 }
 
 #[test]
-fn two_files_that_may_be_the_source_leave_a_part_out() {
+fn class_with_two_possible_source_files_makes_the_report_partial() {
     let bank = repository();
     fs::create_dir_all(bank.path("copy/bank")).unwrap();
     fs::copy(

@@ -29,7 +29,7 @@ struct Size {
     data: u64,
 }
 
-/// In memory the calls of this file alone would take three times as much.
+/// The calls of this file would need three times this memory.
 const LONG: Size = Size {
     calls: 2_500_000,
     data: 128 << 10,
@@ -40,7 +40,7 @@ const VERY_LONG: Size = Size {
     data: 256 << 10,
 };
 
-/// The length for this run: everything is tried with `CLASSHOOK_ROTATION=all`.
+/// Returns the length for this run. `CLASSHOOK_ROTATION=all` selects the largest.
 fn size() -> Size {
     match std::env::var("CLASSHOOK_ROTATION") {
         Ok(rotation) if rotation == "all" => VERY_LONG,
@@ -48,7 +48,7 @@ fn size() -> Size {
     }
 }
 
-/// Writes an event file: `handle` of 50 threads, each time with ten calls of `work`, and an event in one of a hundred.
+/// Writes an event file: `handle` on 50 threads, with ten calls of `work` each, and an event in one of a hundred.
 fn long(folder: &Path, calls: u64, meta: &Meta) -> PathBuf {
     let mut writer = EventWriter::create(folder, meta).unwrap();
     for (id, method) in [(0, "handle"), (1, "work")] {
@@ -142,7 +142,7 @@ fn record(writer: &mut EventWriter, sums: &mut Aggregate, call: Call) {
     writer.call(&call, false);
 }
 
-/// Runs the command with so many KiB of memory. Standard output that `is_read` does not ask for is thrown away.
+/// Runs the command with a memory limit in KiB. Without `is_read`, standard output is discarded.
 fn bounded(data: u64, words: &[&str], is_read: bool) -> Ran {
     let mut command = Command::new("sh");
     command
@@ -200,7 +200,7 @@ fn reports_of_a_long_event_file_take_little_memory() {
     let expected =
         format!("{name}.handle {own} {own}\n{name}.handle;{name}.work {below} {below}\n");
     assert_eq!(ran.out, expected, "{}", ran.error);
-    // Twice the same file: sums and stacks of several JVMs are united.
+    // The same file twice: sums and stacks of several JVMs are merged.
     let both = ["report", &file, &file, "--folded", "-"];
     let ran = bounded(&both, true);
     assert!(
@@ -229,7 +229,7 @@ fn step(writer: &mut EventWriter, place: u32, thread: u64, nanos: u64, task: u64
     writer.moment(moment, false);
 }
 
-/// `handle` of one of 50 threads submits a task, whose call of `work` is made by one of 50 others.
+/// `handle` on one of 50 threads submits a task, and one of 50 other threads calls `work` for it.
 #[test]
 fn tasks_of_a_long_event_file_are_followed_in_little_memory() {
     let folder = tempfile::tempdir().unwrap();
@@ -254,7 +254,7 @@ fn tasks_of_a_long_event_file_are_followed_in_little_memory() {
         let (thread, begin) = (number % 50, number * 100_000);
         step(&mut writer, 2, thread, begin + 10, number);
         writer.call(&call(thread, 0, begin, begin + 20), false);
-        // It waits until a hundred others were submitted.
+        // The task waits until a hundred others were submitted.
         let (thread, begin) = (100 + number % 50, begin + 10_000_000);
         step(&mut writer, 3, thread, begin + 30, number);
         writer.call(&call(thread, 1, begin + 31, begin + 71), false);
@@ -286,7 +286,7 @@ fn tasks_of_a_long_event_file_are_followed_in_little_memory() {
     assert_eq!(slow.error.matches("calls that took 20 ns").count(), 1);
 }
 
-/// The value of an option of the agent that a command was started with.
+/// Returns the value of an option of the agent from `JAVA_TOOL_OPTIONS`.
 fn agent_option(name: &str) -> Option<String> {
     let all = std::env::var("JAVA_TOOL_OPTIONS").ok()?;
     let options = all.split(',');
@@ -295,7 +295,7 @@ fn agent_option(name: &str) -> Option<String> {
     found.map(|(_, value)| value.to_owned())
 }
 
-/// No test by itself: what [`outputs_of_a_trace_that_goes_on_take_little_memory`] traces, in place of a JVM.
+/// Not a test of its own: the program that [`live_outputs_of_a_trace_take_little_memory`] traces, in place of a JVM.
 #[test]
 fn program_that_records_as_an_agent_does() {
     let Some(run) = agent_option("run") else {
@@ -313,7 +313,7 @@ fn program_that_records_as_an_agent_does() {
     long(Path::new(&output), size().calls, &meta);
 }
 
-/// Takes all that is sent, and throws it away.
+/// Starts a receiver that discards all data, and returns its address.
 fn receiver() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -352,9 +352,9 @@ fn take_all(mut output: TcpStream) -> Option<()> {
 
 /// The program records faster than calls can be sent.
 #[test]
-fn outputs_of_a_trace_that_goes_on_take_little_memory() {
+fn live_outputs_of_a_trace_take_little_memory() {
     let folder = tempfile::tempdir().unwrap();
-    // Each output has memory of its own for what waits.
+    // Each output has its own memory for pending data.
     let (calls, data) = (size().calls, VERY_LONG.data);
     let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
     let (output, metrics, lines) = (path("out"), path("metrics"), path("lines"));
@@ -390,7 +390,7 @@ fn outputs_of_a_trace_that_goes_on_take_little_memory() {
         .env("RAYON_NUM_THREADS", "2")
         .env("TEST_OUTPUT", &output);
     let ran: Ran = command.output().unwrap().into();
-    // Spans that found no room are counted.
+    // Spans that did not fit are counted.
     assert!([Some(0), Some(3)].contains(&ran.code), "{}", ran.error);
     let summed = format!("{} calls of 2 traced methods", thousands(calls / 10 * 11));
     assert!(ran.out.contains(&summed), "{}{}", ran.out, ran.error);

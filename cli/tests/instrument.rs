@@ -1,4 +1,4 @@
-//! `classhook instrument`: what becomes of class files, folders and jars.
+//! `classhook instrument` on class files, folders and jars.
 
 #[path = "support/command.rs"]
 mod support;
@@ -34,7 +34,7 @@ fn bank() -> Compiled {
     Compiled::new(&[("bank/Gate.java", GATE), ("bank/Door.java", DOOR)])
 }
 
-/// Entries of a jar in its order: name, content, and whether it is stored.
+/// Entries of a jar in order: name, content, and a flag for stored entries.
 type Entries<'e> = &'e [(&'e str, &'e [u8], bool)];
 
 fn jar(entries: Entries<'_>) -> Vec<u8> {
@@ -56,7 +56,7 @@ fn jar(entries: Entries<'_>) -> Vec<u8> {
     jar.finish().unwrap().into_inner()
 }
 
-/// Everything that an archive says of an entry, and its content.
+/// Returns the metadata and the content of each entry of an archive.
 fn contents(jar: &[u8]) -> Vec<(String, String, Vec<u8>)> {
     let mut archive = ZipArchive::new(Cursor::new(jar)).unwrap();
     let mut all = Vec::new();
@@ -116,7 +116,7 @@ impl Place {
         fs::read(self.path("out.jar")).unwrap()
     }
 
-    /// Names of what is there.
+    /// Returns the names in the folder.
     fn names(&self) -> Vec<String> {
         names(self.root.path())
     }
@@ -151,7 +151,7 @@ fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn folder_becomes_a_folder_with_everything_else_copied() {
+fn folder_is_instrumented_and_other_files_are_copied() {
     let bank = bank();
     fs::write(bank.path("classes/bank/words.txt"), "kept").unwrap();
     fs::write(
@@ -250,7 +250,7 @@ fn different_files_of_one_name_in_two_inputs_are_refused() {
 }
 
 #[test]
-fn first_of_different_files_is_kept_as_a_class_path_does() {
+fn first_of_different_files_is_kept_as_on_a_class_path() {
     let bank = bank();
     let (gate, door) = (bank.class("bank/Gate"), bank.class("bank/Door"));
     let files: [(&str, &[u8]); 6] = [
@@ -482,7 +482,7 @@ fn signature_of_a_changed_jar_is_left_out_with_a_warning() {
 }
 
 #[test]
-fn archive_without_a_selected_class_stays_byte_for_byte() {
+fn archive_without_a_selected_class_is_copied_byte_for_byte() {
     let bank = bank();
     let inner = signed(&bank);
     let input = jar(&[
@@ -571,7 +571,7 @@ fn output_of_an_earlier_run_is_recognised() {
 }
 
 #[test]
-fn mistakes_are_told_and_write_nothing() {
+fn mistakes_are_reported_and_write_no_file() {
     let bank = bank();
     let place = Place::new(&jar(&[(
         "bank/Gate.class",
@@ -618,7 +618,7 @@ fn large() -> Vec<u8> {
 fn full_disk_leaves_the_former_files() {
     let place = Place::new(&large());
     fs::write(place.path("out.jar"), "before").unwrap();
-    // The limit on file sizes stands for the full disk.
+    // A limit of file sizes simulates the full disk.
     let output = Command::new("sh")
         .args([
             "-c",
@@ -635,7 +635,7 @@ fn full_disk_leaves_the_former_files() {
 }
 
 #[test]
-fn interrupted_command_leaves_what_was_there() {
+fn interrupted_command_leaves_the_former_output() {
     let place = Place::new(&large());
     fs::write(place.path("out.jar"), "before").unwrap();
     let mut child = classhook()
@@ -725,7 +725,7 @@ fn baseline_alone_is_reported_as_never_executed() {
     );
 }
 
-/// Faults by rules, without the agent and without a file of settings.
+/// Fault injection by rules, without the agent and without a settings file.
 #[test]
 fn plugin_is_configured_on_the_command_line() {
     let bank = bank();
@@ -761,7 +761,7 @@ fn plugin_is_configured_on_the_command_line() {
     run(words("{")).refused("H0105", &["settings"]);
 }
 
-/// Names of what `instrument --embed` makes of an archive or folder of this name with these files.
+/// Runs `instrument --embed` on an archive or folder with these files. Returns the names in the output.
 fn embedded(name: &str, files: &[(&str, &[u8])], is_folder: bool) -> Vec<String> {
     let root = tempfile::tempdir().unwrap();
     let input = root.path().join(name);
@@ -792,7 +792,7 @@ fn embedded(name: &str, files: &[(&str, &[u8])], is_folder: bool) -> Vec<String>
     names.into_iter().filter(is_runtime).collect()
 }
 
-/// Instruments an input with the runtime in it.
+/// Instruments an input and embeds the runtime.
 fn embed(input: &Path, out: &Path) {
     let mut command = classhook();
     command

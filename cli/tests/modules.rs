@@ -16,7 +16,7 @@ public class Page {
 }
 ";
 
-/// Two modules that share a package; all of `Account` and of `Page` ran, `Never` did not.
+/// Two modules that share a package. `Account` and `Page` ran completely, `Never` did not run.
 struct Modules {
     bank: Compiled,
     web: Compiled,
@@ -32,7 +32,7 @@ impl Modules {
         Self { bank, web }
     }
 
-    /// Runs a command over what was recorded, in modules called `core` and `web`.
+    /// Runs a command on the recorded files, with the modules `core` and `web`.
     fn ran(&self, command: &str, words: &[&str]) -> Ran {
         let module = |name: &str, module: &Compiled| {
             let (classes, sources) = (module.path("classes"), module.path("src"));
@@ -93,7 +93,7 @@ fn modules_are_groups_with_their_own_sources() {
 }
 
 #[test]
-fn selections_and_rules_are_over_all_modules() {
+fn selectors_and_rules_apply_to_all_modules() {
     let modules = Modules::new();
     let one = modules.ran("report", &["--select", "bank.Page"]).well();
     assert!(
@@ -121,7 +121,7 @@ fn selections_and_rules_are_over_all_modules() {
 }
 
 #[test]
-fn modules_that_make_no_sense_are_refused() {
+fn malformed_modules_are_refused() {
     let modules = Modules::new();
     for wrong in ["core", "=classes", "core=", "core=classes,"] {
         let ran = modules.ran("report", &["--module", wrong]);
@@ -136,7 +136,7 @@ fn modules_that_make_no_sense_are_refused() {
         .refused("H0612", &["/nowhere/classes"]);
 }
 
-/// `Account` in two versions, of which the one in `ran` was executed.
+/// Returns two versions of `Account`. The version in `ran` was executed.
 fn two_versions() -> (Compiled, Compiled) {
     let bank = support::bank();
     let text = ACCOUNT.replace("balance += amount", "balance = amount");
@@ -151,7 +151,7 @@ fn two_versions() -> (Compiled, Compiled) {
     (bank, ran)
 }
 
-/// The table of these places, and what was said.
+/// Runs `report` with the classes in these folders.
 fn table(bank: &Compiled, places: &[&Compiled]) -> Ran {
     let mut words = vec!["report".into(), bank.path("out").into_os_string()];
     for place in places {
@@ -161,7 +161,7 @@ fn table(bank: &Compiled, places: &[&Compiled]) -> Ran {
 }
 
 #[test]
-fn version_that_ran_is_reported_whichever_place_comes_first() {
+fn executed_version_is_reported_in_any_order_of_folders() {
     let (bank, ran) = two_versions();
     let one = table(&bank, &[&bank, &ran]);
     let other = table(&bank, &[&ran, &bank]);
@@ -183,7 +183,7 @@ fn version_that_ran_is_reported_whichever_place_comes_first() {
 }
 
 #[test]
-fn version_that_was_only_loaded_does_not_match_what_another_executed() {
+fn loaded_version_does_not_match_the_data_of_an_executed_one() {
     let (bank, ran) = two_versions();
     let class = bank.class("bank/Account");
     let meta = Meta {
@@ -209,7 +209,7 @@ fn version_that_was_only_loaded_does_not_match_what_another_executed() {
 }
 
 #[test]
-fn files_that_were_instrumented_are_named_as_the_cause() {
+fn instrumented_class_files_are_named_as_the_cause() {
     let bank = support::bank();
     let class = bank.class("bank/Account");
     snapshot(
@@ -241,7 +241,7 @@ fn files_that_were_instrumented_are_named_as_the_cause() {
 
 /// Two modules in one report, each with a file `X.java` of the package `p`: of the class `X`, and of the class `Y`.
 #[test]
-fn files_of_one_name_in_two_folders_of_sources_stay_apart() {
+fn source_files_of_one_name_in_two_folders_stay_apart() {
     let first = "package p;
 class X {
     int one() {
@@ -268,7 +268,7 @@ class Y {
     for format in formats {
         words.push(format!("--{format}={}", one.path(format).display()));
     }
-    // The sources are named in the other order, so that the order decides nothing.
+    // The sources are named in the other order, to show that the order has no influence.
     for module in &modules {
         words.push(format!("--classes={}", module.path("classes").display()));
     }

@@ -1,4 +1,4 @@
-//! Classes of which JaCoCo, or another version of the plugin, has another number of probes.
+//! Classes with another number of probes in JaCoCo, or in another version of the plugin.
 
 #[path = "support/command.rs"]
 mod support;
@@ -53,7 +53,7 @@ fn class_with_a_subroutine() -> Vec<u8> {
 }
 
 #[test]
-fn class_in_which_jacoco_has_other_probes_is_left_out_of_its_file() {
+fn class_with_other_probes_in_jacoco_is_left_out_of_the_exec_file() {
     let bank = bank();
     let (account, called) = (bank.class("bank/Account"), class_with_a_subroutine());
     let classes: &[(&[u8], Hits)] = &[(&account, Hits::All), (&called, Hits::All)];
@@ -77,7 +77,7 @@ fn class_in_which_jacoco_has_other_probes_is_left_out_of_its_file() {
 }
 
 #[test]
-fn snapshot_without_what_does_not_fit_is_partial() {
+fn snapshot_with_a_mismatched_class_is_partial() {
     let bank = bank();
     let class = bank.class("bank/Account");
     let out = bank.path("out");

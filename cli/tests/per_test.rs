@@ -10,7 +10,7 @@ use std::fs;
 use probes::Meta;
 use support::{Hits, bank, run, snapshot, snapshot_of_test};
 
-/// How often lines, branches and methods were executed by an LCOV tracefile: sums over all sections.
+/// Returns the execution counts of lines, branches and methods in an LCOV tracefile, summed over all sections.
 fn sums(tracefile: &str) -> BTreeMap<String, u64> {
     let mut sums = BTreeMap::new();
     let mut file = "";

@@ -1,4 +1,4 @@
-//! `classhook report`: what goes in comes out, and what is wrong is told.
+//! `classhook report`: contents of reports, and messages about wrong inputs.
 
 #[path = "support/command.rs"]
 mod support;
@@ -77,7 +77,7 @@ fn never_loaded_classes_come_from_folders_jars_and_jars_within_jars() {
 }
 
 #[test]
-fn several_jvms_are_united() {
+fn coverage_of_several_jvms_is_merged() {
     let bank = bank();
     let class = bank.class("bank/Account");
     let out = bank.path("out");
@@ -122,7 +122,7 @@ fn another_version_of_a_class_is_named() {
 }
 
 #[test]
-fn another_version_is_told_to_be_of_jacocos_agent() {
+fn other_version_from_jacocos_agent_is_explained() {
     let bank = bank();
     let added = ACCOUNT.replacen(
         '{',
@@ -141,9 +141,9 @@ fn another_version_is_told_to_be_of_jacocos_agent() {
     ]);
 }
 
-/// What an earlier build recorded says nothing of a class that was changed since.
+/// The recording of an earlier build does not count for a changed class.
 #[test]
-fn rule_does_not_hold_by_what_an_earlier_version_ran() {
+fn rule_is_violated_despite_coverage_of_an_earlier_version() {
     let bank = bank();
     let before = Compiled::new(&[(
         "bank/Account.java",
@@ -160,9 +160,9 @@ fn rule_does_not_hold_by_what_an_earlier_version_ran() {
     assert_eq!(ran.code, Some(4), "{}", ran.error);
 }
 
-/// The class was built anew: one method is another, one is gone, one has moved and is the same.
+/// The class was rebuilt: one method changed, one was removed, one moved without a change.
 #[test]
-fn what_ran_of_unchanged_methods_is_carried_over_when_asked() {
+fn results_of_unchanged_methods_are_carried_over_on_request() {
     let before = ACCOUNT.replace(
         "    void add(",
         "    void clear() {\n        balance = 0;\n    }\n    int twice() {\n        return 2 * balance;\n    }\n    void add(",
@@ -184,7 +184,7 @@ fn what_ran_of_unchanged_methods_is_carried_over_when_asked() {
     let said =
         "1 class ran in other versions: what ran of 3 of 5 methods, whose code is the same, counts";
     ran.prints(&[said]);
-    // All lines but that of `added` and the two of `clear`.
+    // All lines except the one of `added` and the two of `clear`.
     assert_eq!(lines(&carried), (3, 6), "{carried}");
     let (strict, _) = xml(
         &now,
@@ -196,7 +196,7 @@ fn what_ran_of_unchanged_methods_is_carried_over_when_asked() {
     );
     assert_eq!(lines(&strict), (9, 0));
 
-    // A snapshot without class files, and an `.exec` file, do not know what they ran.
+    // A snapshot without class files, and an `.exec` file, do not contain the executed version.
     std::fs::remove_file(file).unwrap();
     snapshot(&out, Meta::default(), false, &[(&class, Hits::All)]);
     let (unknown, ran) = xml(&now, &words);
@@ -206,9 +206,9 @@ fn what_ran_of_unchanged_methods_is_carried_over_when_asked() {
     ran.refused("H0606", &["--carry-over", "--classes"]);
 }
 
-/// `add` was entered, and nothing is known of it but the line at which that was.
+/// `add` was entered, and only the line of its entry is recorded.
 #[test]
-fn lines_that_were_begun_count_and_are_merged() {
+fn begun_lines_count_and_are_merged() {
     let bank = bank();
     let class = bank.class("bank/Account");
     let out = bank.path("out");
@@ -236,9 +236,9 @@ fn lines_that_were_begun_count_and_are_merged() {
     assert_eq!(lines(&merged), (4, 1));
 }
 
-/// The class was built anew with its lines moved.
+/// The class was rebuilt with moved lines.
 #[test]
-fn lines_that_were_begun_are_carried_over() {
+fn begun_lines_are_carried_over() {
     let now = bank();
     let moved = ACCOUNT.replacen("public class", "\npublic class", 1);
     let class = Compiled::new(&[("bank/Account.java", &moved)]).class("bank/Account");
@@ -257,7 +257,7 @@ fn lines_that_were_begun_are_carried_over() {
     );
 }
 
-/// As above, by a test, which ended with an exception.
+/// As above, in a test that ended with an exception.
 #[test]
 fn test_that_began_a_line_executed_it() {
     let bank = bank();
@@ -286,7 +286,7 @@ fn test_that_began_a_line_executed_it() {
 }
 
 #[test]
-fn exact_lines_and_counts_go_with_a_command_alone() {
+fn exact_lines_and_counts_need_a_command() {
     for option in ["--exact-lines", "--hit-counts"] {
         let words = ["coverage", "1", option].map(OsString::from);
         run(words).refused("H0627", &[option, "plugin=coverage,plugin=coverage-lines"]);
@@ -296,7 +296,7 @@ fn exact_lines_and_counts_go_with_a_command_alone() {
 }
 
 #[test]
-fn results_of_single_loaders_need_a_recording_and_a_report_that_have_room_for_them() {
+fn per_loader_is_refused_with_inputs_and_outputs_that_lack_loaders() {
     let bank = bank();
     let out = bank.path("out");
     let class = bank.class("bank/Account");
@@ -317,13 +317,13 @@ fn results_of_single_loaders_need_a_recording_and_a_report_that_have_room_for_th
     for (option, value) in options {
         refused(
             &[option, value],
-            &format!("{option} does not go with --per-loader"),
+            &format!("{option} cannot be combined with --per-loader"),
         );
     }
 }
 
 #[test]
-fn classes_that_are_not_at_hand_are_counted() {
+fn recorded_classes_outside_of_the_named_folders_are_counted() {
     let bank = bank();
     let class = bank.class("bank/Account");
     let out = bank.path("out");
@@ -439,7 +439,7 @@ fn every_format_is_written_and_named() {
 
 /// `-` is standard output for one text, and never the name of a file.
 #[test]
-fn dash_is_standard_output_where_that_can_be() {
+fn dash_is_standard_output_for_a_single_text() {
     let bank = bank();
     let class = bank.class("bank/Account");
     let out = bank.path("out");
@@ -528,7 +528,7 @@ fn which(name: &str) -> std::path::PathBuf {
 }
 
 #[test]
-fn torn_snapshot_is_reported_as_far_as_it_goes() {
+fn truncated_snapshot_is_reported_up_to_its_end() {
     let bank = bank();
     let class = bank.class("bank/Account");
     let file = snapshot(
@@ -547,7 +547,7 @@ fn torn_snapshot_is_reported_as_far_as_it_goes() {
 }
 
 #[test]
-fn what_is_made_of_traces_is_refused_without_one() {
+fn outputs_of_traces_are_refused_without_a_trace() {
     let bank = bank();
     let class = bank.class("bank/Account");
     let file = snapshot(
@@ -558,11 +558,11 @@ fn what_is_made_of_traces_is_refused_without_one() {
     );
     let words = ["report".into(), file.into(), "--flame-graph".into()];
     let ran = run(words.into_iter().chain([OsString::from("flame.svg")]));
-    ran.refused("H0610", &["there is no trace for --flame-graph"]);
+    ran.refused("H0610", &["no trace for --flame-graph"]);
 }
 
 #[test]
-fn killed_jvm_is_told_of() {
+fn report_of_a_killed_jvm_says_so() {
     let bank = bank();
     let class = bank.class("bank/Account");
     let file = snapshot(
@@ -597,17 +597,17 @@ fn killed_jvm_is_told_of() {
     ];
     assert_eq!(run::<OsString>(words).code, Some(3));
     for file in [&file, &merged] {
-        says_what_is_missing(&bank, file, said);
+        assert_missing_part_is_reported(&bank, file, said);
     }
-    // A file that cannot be read is missing, too.
+    // An unreadable file is missing, too.
     let damaged = bank.path("damaged.hook");
     fs::write(&damaged, &whole[..9]).unwrap();
-    says_what_is_missing(
+    assert_missing_part_is_reported(
         &bank,
         &damaged,
         "damaged.hook, in which nothing is recorded",
     );
-    // The file of a JVM that has it open, which this process plays.
+    // A file that its JVM, played by this process, has open.
     let own = format!("classhook-{}-1-1.hook", std::process::id());
     let running = bank.path("out").join(own);
     fs::rename(&file, &running).unwrap();
@@ -621,8 +621,8 @@ fn killed_jvm_is_told_of() {
     assert_eq!(ran.code, Some(3), "a JVM has left nothing");
 }
 
-/// Every report with room for a sentence says so, also of this file beside one that is whole.
-fn says_what_is_missing(bank: &Compiled, file: &Path, said: &str) {
+/// Checks that each report with space for text mentions the file, also beside a complete one.
+fn assert_missing_part_is_reported(bank: &Compiled, file: &Path, said: &str) {
     let class = bank.class("bank/Account");
     let whole = snapshot(
         &bank.path("whole"),
@@ -648,7 +648,7 @@ fn says_what_is_missing(bank: &Compiled, file: &Path, said: &str) {
 }
 
 #[test]
-fn report_of_nothing_says_so_and_fails() {
+fn empty_report_fails_with_a_message() {
     let bank = bank();
     let file = snapshot(&bank.path("out"), Meta::default(), true, &[]);
     let (_, ran) = partial_xml(&bank, &[&file]);
@@ -657,7 +657,7 @@ fn report_of_nothing_says_so_and_fails() {
 }
 
 #[test]
-fn places_without_a_class_file_make_no_report_that_went_well() {
+fn folders_without_a_class_file_make_the_report_fail() {
     let bank = bank();
     let class = bank.class("bank/Account");
     let out = bank.path("out");
@@ -670,7 +670,7 @@ fn places_without_a_class_file_make_no_report_that_went_well() {
 }
 
 #[test]
-fn class_that_cannot_be_analysed_makes_the_report_partial() {
+fn unanalysable_class_makes_the_report_partial() {
     let bank = bank();
     let class = bank.class("bank/Account");
     let out = bank.path("out");
@@ -692,7 +692,7 @@ fn class_that_cannot_be_analysed_makes_the_report_partial() {
 }
 
 #[test]
-fn files_in_a_place_that_cannot_be_read_cost_no_others() {
+fn unreadable_file_does_not_affect_other_files() {
     let bank = bank();
     let class = bank.class("bank/Account");
     let out = bank.path("out");
@@ -726,7 +726,7 @@ fn files_in_a_place_that_cannot_be_read_cost_no_others() {
 }
 
 #[test]
-fn mistakes_are_told_with_what_to_do() {
+fn mistakes_are_reported_with_advice() {
     let bank = bank();
     let class = bank.class("bank/Account");
     let file = snapshot(
@@ -870,14 +870,14 @@ fn lcov_and_cobertura_name_files_that_exist() {
 }
 
 #[test]
-fn what_to_type_is_told_where_dashes_are_forgotten() {
+fn missing_dashes_are_reported_with_the_right_command() {
     let ran = run(["coverage", "--xml", "c.xml", "mvn", "test"].map(OsString::from));
     assert_eq!(ran.code, Some(2));
     ran.says(&["error[H0674]", "classhook coverage --xml c.xml -- mvn test"]);
 }
 
 #[test]
-fn selectors_that_match_nothing_or_say_nothing_are_refused() {
+fn selectors_without_a_match_and_empty_ones_are_refused() {
     let bank = bank();
     let class = bank.class("bank/Account");
     let out = bank.path("out");

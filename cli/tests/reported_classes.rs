@@ -1,4 +1,4 @@
-//! Which classes `classhook report` holds, and what else lies where class files are.
+//! Classes of `classhook report`, and other files beside class files.
 
 #[path = "support/command.rs"]
 mod support;
@@ -85,7 +85,7 @@ fn classes_that_libraries_generate_at_run_time_are_not_reported() {
 }
 
 #[test]
-fn names_that_no_module_has_are_refused_before_the_program_runs() {
+fn unknown_module_names_are_refused_before_the_program_runs() {
     let bank = bank();
     let ran_first = bank.path("ran-first");
     let words: [&std::ffi::OsStr; 6] = [
@@ -110,7 +110,7 @@ fn help_says_that_reports_go_to_standard_output() {
     );
     assert!(text.contains("or to standard output (-)"), "{text}");
     assert!(
-        text.contains("Each FILE that is written may be -, for standard output"),
+        text.contains("Each output FILE can be -, for standard output"),
         "{text}"
     );
 }
@@ -169,7 +169,7 @@ fn files_without_a_record_are_refused_with_the_cause_and_no_report_is_written() 
 }
 
 #[test]
-fn annotations_of_the_users_choice_leave_out_classes_and_methods() {
+fn excluded_annotations_leave_out_classes_and_methods() {
     let marked = "package bank;
 @interface NoCoverage {}
 class Marked {

@@ -1,4 +1,4 @@
-//! `classhook run` and `classhook coverage` around commands that are no JVM but look at what they were given.
+//! `classhook run` and `classhook coverage` with commands that print their arguments and environment, in place of a JVM.
 
 #[path = "support/command.rs"]
 mod support;
@@ -13,7 +13,7 @@ use probes::{Failure, Meta, ProbeTable, SnapshotOptions, SnapshotWriter, Summary
 use rustix::process::{Pid, Signal, kill_process};
 use support::{Compiled, Hits, Ran, classhook, snapshot};
 
-/// A folder with a file that passes for the agent's library.
+/// A folder with a file in place of the agent's library.
 struct Place {
     root: tempfile::TempDir,
 }
@@ -43,7 +43,7 @@ impl Place {
     }
 }
 
-/// What the agent was given, without the id of the run, which is another each time.
+/// Returns the options of the agent without the random id of the run.
 fn without_run(given: &str) -> String {
     let (before, behind) = given.split_once(",run=").expect("the id of the run");
     let id = behind.find('\n').unwrap_or(behind.len());
@@ -51,7 +51,7 @@ fn without_run(given: &str) -> String {
 }
 
 #[test]
-fn jvms_below_a_script_are_given_the_agent() {
+fn jvms_below_a_script_get_the_agent() {
     let place = Place::new();
     let mut command = place.command(&[
         "run",
@@ -74,7 +74,7 @@ fn jvms_below_a_script_are_given_the_agent() {
 }
 
 #[test]
-fn java_is_given_the_agent_as_an_argument() {
+fn java_gets_the_agent_as_an_argument() {
     let place = Place::new();
     let java = place.path("java");
     fs::write(&java, "#!/bin/sh\nprintf '%s\\n' \"$@\"\nexit 5\n").unwrap();
@@ -98,7 +98,7 @@ fn java_is_given_the_agent_as_an_argument() {
 }
 
 #[test]
-fn exit_code_is_the_childs_and_a_signals_is_128_more() {
+fn exit_code_is_that_of_the_child_or_128_plus_the_signal() {
     let place = Place::new();
     assert_eq!(
         place.run(&["run", "--", "sh", "-c", "exit 42"]).code,
@@ -111,7 +111,7 @@ fn exit_code_is_the_childs_and_a_signals_is_128_more() {
 }
 
 #[test]
-fn signal_is_handed_on_and_the_childs_answer_counts() {
+fn signal_is_forwarded_and_the_exit_of_the_child_counts() {
     let place = Place::new();
     let script = "trap 'exit 7' TERM; echo ready; while :; do sleep 0.05; done";
     let mut command = place.command(&["run", "--", "sh", "-c", script]);
@@ -141,7 +141,7 @@ fn time_of_a_visit_is_refused_with_a_command() {
 }
 
 #[test]
-fn mistakes_are_told_before_anything_is_started() {
+fn mistakes_are_reported_before_a_process_starts() {
     let place = Place::new();
     place
         .run(&["run", "--", "no-such-command"])
@@ -195,7 +195,7 @@ fn mistakes_are_told_before_anything_is_started() {
 }
 
 #[test]
-fn help_teaches_with_examples() {
+fn help_has_examples() {
     for words in [
         &["--help"][..],
         &["run", "--help"],
@@ -219,10 +219,10 @@ fn help_teaches_with_examples() {
     assert_eq!(Place::new().run(&["frobnicate"]).code, Some(2));
 }
 
-/// Set for a process that plays the JVM: a folder with classes, and how it ends.
+/// Variable of a process in place of a JVM: a folder with classes, and the way it ends.
 const JVM: &str = "CLASSHOOK_TEST_JVM";
 
-/// Not a test of its own: records what a JVM would, as `JAVA_TOOL_OPTIONS` says.
+/// Not a test of its own: records like a JVM with `JAVA_TOOL_OPTIONS`.
 #[test]
 fn jvm() {
     let Some(classes) = std::env::var_os(JVM) else {
@@ -306,7 +306,7 @@ fn coverage_reports_all_jvms_of_this_run_and_no_other() {
 }
 
 #[test]
-fn coverage_writes_html_unless_told_otherwise() {
+fn coverage_writes_html_by_default() {
     let place = Place::new();
     let ran = coverage(&place, &["--output", "out"], "jvm");
     assert!(
@@ -318,7 +318,7 @@ fn coverage_writes_html_unless_told_otherwise() {
 }
 
 #[test]
-fn coverage_ends_as_the_command_did() {
+fn coverage_exits_like_the_command() {
     let place = Place::new();
     let ran = coverage(&place, &[], "jvm; exit 9");
     assert_eq!(ran.code, Some(9));
@@ -345,7 +345,7 @@ fn run_in_which_a_class_failed_names_it_and_ends_with_3() {
 }
 
 #[test]
-fn run_that_records_nothing_says_so() {
+fn run_without_a_recording_fails_with_a_message() {
     coverage(&Place::new(), &[], "true").refused("H0610", &["nothing was recorded", "daemon"]);
     let ran = coverage(&Place::new(), &[], "exit 9");
     assert_eq!(ran.code, Some(9));
@@ -353,7 +353,7 @@ fn run_that_records_nothing_says_so() {
 }
 
 #[test]
-fn recording_of_a_build_outlasts_its_clean_and_lies_where_the_next_one_removes_it() {
+fn recording_of_a_build_survives_its_clean_and_is_removed_by_the_next_one() {
     let place = Place::new();
     let bank = support::bank();
     let test = std::env::current_exe().unwrap();
@@ -384,7 +384,7 @@ fn recording_of_a_build_outlasts_its_clean_and_lies_where_the_next_one_removes_i
 }
 
 #[test]
-fn git_does_not_see_a_folder_that_the_command_made() {
+fn created_folder_is_ignored_by_git() {
     let place = Place::new();
     coverage(&place, &[], "jvm");
     let ignored = place.path("classhook/.gitignore");

@@ -1,11 +1,11 @@
-//! The screen of `classhook top`, and what keys do to it.
+//! The screen of `classhook top`, and the effects of keys.
 
 use std::collections::BTreeMap;
 
 use cli::top::columns::Column;
 use cli::top::state::State;
 use cli::top::text;
-use cli::top::view::{self, View, end_of};
+use cli::top::view::{self, View, shortened};
 use probes::events::{Aggregate, Lost, SpanInfo, ThreadInfo, Trace, bucket_of};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -13,7 +13,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use trace::nesting::CallSums;
 use trace::rates::{Group, Interval, MethodId};
 
-/// `count` calls of so many nanoseconds each, of which some failed.
+/// Returns the sums of `count` calls of this duration in nanoseconds, with some errors.
 fn sums(count: u64, nanos: u64, errors: u64) -> Aggregate {
     let mut sums = Aggregate {
         count,
@@ -148,7 +148,7 @@ fn narrow_screen_keeps_calls_and_time_and_the_ends_of_names() {
 }
 
 #[test]
-fn before_the_first_interval_it_waits() {
+fn screen_waits_for_the_first_interval() {
     insta::assert_snapshot!(screen_of(&by_methods(false), None, 80));
 }
 
@@ -233,7 +233,7 @@ fn packages_and_classes_are_opened() {
 }
 
 #[test]
-fn threads_without_single_calls_are_passed_over() {
+fn threads_are_skipped_without_single_calls() {
     let shop = shop();
     let mut state = by_methods(false);
     press(&mut state, &shop, &["g"]);
@@ -260,7 +260,7 @@ fn control_c_quits_also_while_a_filter_is_typed() {
 }
 
 #[test]
-fn without_a_terminal_rows_are_as_wide_as_they_have_to_be() {
+fn rows_without_a_terminal_have_full_width() {
     let text = text::table(&shop(), &by_methods(false), 3);
     insta::assert_snapshot!(text);
     let none = Interval {
@@ -275,9 +275,9 @@ fn without_a_terminal_rows_are_as_wide_as_they_have_to_be() {
     );
 }
 
-/// A number of nine digits and more is whole, and blanks are around it.
+/// Numbers of nine digits and more are not cut, and have spaces around them.
 #[test]
-fn long_numbers_keep_apart_from_names_and_from_one_another() {
+fn long_numbers_are_separated_from_names_and_other_numbers() {
     let mut busy = shop();
     for row in &mut busy.methods {
         row.calls = 1_234_567_890;
@@ -294,7 +294,7 @@ fn long_numbers_keep_apart_from_names_and_from_one_another() {
 
 #[test]
 fn the_end_of_a_long_name_is_kept() {
-    assert_eq!(end_of("com.acme.Store.find", 10), "…tore.find");
-    assert_eq!(end_of("short", 5), "short");
-    assert_eq!(end_of("é…ü", 2), "…ü");
+    assert_eq!(shortened("com.acme.Store.find", 10), "…tore.find");
+    assert_eq!(shortened("short", 5), "short");
+    assert_eq!(shortened("é…ü", 2), "…ü");
 }

@@ -1,4 +1,4 @@
-//! Traces from event files written by the library that the agent uses.
+//! Traces of event files from the writer that the agent uses.
 
 mod support {
     pub mod command;
@@ -15,7 +15,7 @@ use probes::events::{
 };
 use support::command::run;
 
-/// Writes an event file of two methods, `com.acme.Store.find` within `com.acme.Server.handle`.
+/// Writes an event file of two methods: `com.acme.Server.handle` calls `com.acme.Store.find`.
 fn events(folder: &Path, mode: SpanMode) -> PathBuf {
     let meta = Meta {
         pid: 4711,
@@ -72,7 +72,7 @@ fn words<const N: usize>(words: [&dyn AsRef<std::ffi::OsStr>; N]) -> Vec<OsStrin
 }
 
 #[test]
-fn an_event_file_becomes_a_table_and_every_file_asked_for() {
+fn event_file_is_reported_as_a_table_and_in_each_selected_file() {
     let folder = tempfile::tempdir().unwrap();
     events(folder.path(), SpanMode::Events);
     let at = |name: &str| folder.path().join("made").join(name);
@@ -105,7 +105,7 @@ fn an_event_file_becomes_a_table_and_every_file_asked_for() {
 }
 
 #[test]
-fn one_output_can_be_standard_output_and_the_table_makes_room_for_it() {
+fn table_goes_to_standard_error_if_an_output_is_standard_output() {
     let folder = tempfile::tempdir().unwrap();
     let file = events(folder.path(), SpanMode::Events);
     for (option, begin) in [
@@ -124,7 +124,7 @@ fn one_output_can_be_standard_output_and_the_table_makes_room_for_it() {
 }
 
 #[test]
-fn a_trace_can_be_cut_to_some_classes() {
+fn trace_is_limited_to_selected_classes() {
     let folder = tempfile::tempdir().unwrap();
     let file = events(folder.path(), SpanMode::Events);
     let ran = run(words([&"report", &file, &"--select", &"com.acme.S*e"]));
@@ -133,9 +133,9 @@ fn a_trace_can_be_cut_to_some_classes() {
     none.refused("H0671", &["com.acme.Stores", "com.acme.Store"]);
 }
 
-/// Old event files have the names of classes alone.
+/// Old event files contain only the names of classes.
 #[test]
-fn a_selector_that_an_event_file_cannot_answer_is_refused() {
+fn selector_that_needs_more_than_an_event_file_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = events(folder.path(), SpanMode::Events);
     for (selector, cause) in [
@@ -153,7 +153,7 @@ fn a_selector_that_an_event_file_cannot_answer_is_refused() {
 }
 
 #[test]
-fn sums_alone_make_a_table_and_no_flame_graph() {
+fn sums_without_calls_make_a_table_and_no_flame_graph() {
     let folder = tempfile::tempdir().unwrap();
     let file = events(folder.path(), SpanMode::Aggregate);
     run(words([&"report", &file])).prints(&["com.acme.Store.find"]);
@@ -165,7 +165,7 @@ fn sums_alone_make_a_table_and_no_flame_graph() {
 }
 
 #[test]
-fn the_table_is_there_even_if_a_file_cannot_be_written() {
+fn table_is_printed_even_if_a_file_cannot_be_written() {
     let folder = tempfile::tempdir().unwrap();
     let file = events(folder.path(), SpanMode::Events);
     let below_a_file = file.join("f.svg");
@@ -186,7 +186,7 @@ fn the_table_is_there_even_if_a_file_cannot_be_written() {
     assert!(folded.exists(), "one file costs no other");
 }
 
-/// An event file with a row of a plugin's table, and none of a method.
+/// Writes an event file with a row of a plugin's table and without a method.
 fn with_a_row(folder: &Path) {
     let meta = Meta {
         plugins: vec!["timer@0.1.0".to_owned()],
@@ -243,7 +243,7 @@ fn tables_of_plugins_are_printed_and_written() {
 }
 
 #[test]
-fn tables_that_are_not_there_are_not_written() {
+fn missing_tables_are_not_written() {
     let folder = tempfile::tempdir().unwrap();
     let file = events(folder.path(), SpanMode::Aggregate);
     let csv = folder.path().join("csv");
@@ -253,7 +253,7 @@ fn tables_that_are_not_there_are_not_written() {
 }
 
 #[test]
-fn methods_that_were_never_called_make_no_flame_graph() {
+fn methods_without_calls_make_no_flame_graph() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = EventWriter::create(folder.path(), &Meta::default()).unwrap();
     writer.span(&SpanInfo {
@@ -270,7 +270,7 @@ fn methods_that_were_never_called_make_no_flame_graph() {
 }
 
 #[test]
-fn what_cannot_be_traced_is_told_before_the_start() {
+fn wrong_options_of_a_trace_are_reported_before_the_start() {
     let trace = |options: &[&str]| {
         let all = ["trace"]
             .iter()
@@ -279,8 +279,10 @@ fn what_cannot_be_traced_is_told_before_the_start() {
         run(all.map(OsString::from).collect::<Vec<_>>())
     };
     trace(&["--methods", "a.***"]).refused("H0111", &["a.***", "more than two"]);
-    trace(&["--limit", "5000"]).refused("H0111", &["1 to 1024"]);
-    trace(&["--plugin-settings", "[]"]).refused("H0105", &["no JSON object"]);
+    for option in ["--text", "--limit"] {
+        trace(&[option, "5000"]).refused("H0111", &["1 to 1024"]);
+    }
+    trace(&["--plugin-settings", "[]"]).refused("H0105", &["not a JSON object"]);
     for mode in ["--aggregate", "--count"] {
         let ran = trace(&[mode, "--flame-graph", "f.svg"]);
         ran.refused("H0636", &["f.svg needs single calls"]);

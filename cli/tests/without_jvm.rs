@@ -94,7 +94,7 @@ fn explain_finds_classes_in_jars_by_name_and_pattern() {
 }
 
 #[test]
-fn explain_says_what_it_does_not_find() {
+fn explain_reports_missing_classes() {
     let bank = bank();
     let jar = bank.jar("bank.jar").to_string_lossy().into_owned();
     let nowhere = run(["explain", "coverage", "bank.Gate"]);
@@ -106,7 +106,7 @@ fn explain_says_what_it_does_not_find() {
 }
 
 #[test]
-fn inspect_prints_a_class_and_what_others_say() {
+fn inspect_prints_a_class_and_the_opinions_of_other_readers() {
     let bank = bank();
     let ran = run(["inspect", &file(&bank, "bank/Gate")]).well();
     assert!(ran.out.contains("method pass(I)I"), "{}", ran.out);
@@ -146,14 +146,14 @@ fn inspect_of_a_plugin_names_its_capabilities() {
 }
 
 #[test]
-fn inspect_of_what_is_no_plugin_is_refused() {
+fn inspect_of_a_file_that_is_no_plugin_is_refused() {
     let bank = bank();
     let path = bank.path("no.wasm");
     fs::write(&path, b"\x7fELF").unwrap();
     run(["inspect", path.to_str().unwrap()]).refused("H0106", &["no.wasm", "component"]);
 }
 
-/// An annotation within an annotation, `depth` times.
+/// Returns a class with annotations nested `depth` times.
 fn nested_annotations(depth: u32) -> Vec<u8> {
     let mut bytes = vec![0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 61, 0, 7];
     let utf8 = |text: &str| [&[1, 0, text.len() as u8], text.as_bytes()].concat();
@@ -172,7 +172,7 @@ fn nested_annotations(depth: u32) -> Vec<u8> {
 }
 
 #[test]
-fn a_class_that_kills_other_readers_is_inspected_all_the_same() {
+fn class_that_kills_other_readers_is_inspected() {
     let bank = bank();
     let path = bank.path("Deep.class");
     fs::write(&path, nested_annotations(1_000_000)).unwrap();
@@ -192,7 +192,7 @@ fn a_class_that_kills_other_readers_is_inspected_all_the_same() {
 }
 
 #[test]
-fn verify_goes_on_after_a_reader_died() {
+fn verify_continues_after_the_death_of_a_reader() {
     let bank = bank();
     fs::write(
         bank.path("classes/Deep.class"),
@@ -210,7 +210,7 @@ fn verify_goes_on_after_a_reader_died() {
 }
 
 #[test]
-fn verify_counts_what_a_plugin_makes() {
+fn verify_counts_instrumented_classes() {
     let bank = bank();
     let jar = bank.jar("bank.jar").to_string_lossy().into_owned();
     let ran = run(["verify", &jar, "--plugin", "coverage"]).well();
@@ -246,9 +246,9 @@ fn verify_fails_for_a_damaged_class_and_names_it() {
     run(["verify", "/nowhere"]).refused("H0612", &["/nowhere"]);
 }
 
-/// The agent forgets what it has told, so what it has told must not be lost.
+/// The agent resets the data of its answer, so the answer must not be lost.
 #[test]
-fn dump_that_resets_keeps_the_answer_where_its_place_has_no_room() {
+fn dump_with_reset_keeps_an_answer_that_does_not_fit_at_its_path() {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = server.local_addr().unwrap().to_string();
     let answer = [0x01, 0xC0, 0xC0, 0x10, 0x07];
@@ -263,7 +263,7 @@ fn dump_that_resets_keeps_the_answer_where_its_place_has_no_room() {
     let ran = run(["dump", &address, "--reset", "--to", "/dev/full"]);
     assert_eq!(ran.code, Some(3), "a full disk is no mistake of the user's");
     ran.says(&["error[H0620]", "/dev/full", "No space left", "make room"]);
-    let note = "what the JVM has forgotten now is in ";
+    let note = "the data that was reset in the JVM is in ";
     let kept = ran.error.lines().find_map(|line| line.split_once(note));
     let (_, kept) = kept.unwrap_or_else(|| panic!("{}", ran.error));
     assert_eq!(fs::read(kept).unwrap(), answer);

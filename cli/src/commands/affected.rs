@@ -1,4 +1,4 @@
-//! `classhook affected`: the tests to run for a change.
+//! `classhook affected`: prints the tests to run for a change.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::json;
 
+use crate::args::DIFF;
 use crate::changes::git::Edits;
 use crate::changes::source_files::{Found, SourceFiles};
 use crate::changes::unified::{FileEdit, Hunk};
@@ -16,40 +17,40 @@ use crate::tests_executed::{Class, Executed, Selected, Snapshots, has_code, is_e
 use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
-The snapshots are of the revision that the range begins with: a build of the main branch keeps them for its pull requests.
-The tests that executed a line that was changed or removed are printed, one a line: class#method, or the class for all of
-its tests. Where lines were only added it is the tests that executed the method, and outside of methods and in static
-initializers, which run once for all tests, those that executed anything of the file's classes.
+Record the snapshots at the revision where the range begins, such as in builds of the main branch.
+The command prints the tests that executed a changed or removed line, one a line: class#method, or the class for all its
+tests. For added lines, it prints the tests that executed the method. Outside of methods and in static initializers, it
+prints the tests that executed any code of the file's classes.
 
-What cannot be known is said, and the exit code is 3: new tests, new classes, files that are no sources, and code that
-ran outside of tests. A test that a changed file names without executing it (a constant, a resource) is not found.
+New tests, new classes, files that are not sources, and code executed outside of tests are unknown. The command reports
+them, and the exit code is 3. Tests that use a changed constant or resource without executing its file are not found.
 
-Of a folder with several runs the last counts, and the others are named; --all-runs takes all.
+In a folder with several runs, the last run counts and the others are named; --all-runs selects all.
 
 Examples:
   classhook affected --diff origin/main main-branch/classhook
   mvn test -Dtest=\"$(classhook affected --diff HEAD~1.. snapshots | paste -sd,)\"";
 
-/// So many names stand for all.
-const NAMED: usize = 5;
+/// Limit of named files in a warning.
+const NAMED_FILES: usize = 5;
 
 /// Prints the tests to run for a change.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Affected {
-    /// The change, by git's differences: origin/main (what HEAD and the working folder have new), HEAD~3.., A..B
-    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    /// The range of changed lines.
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true, help = DIFF)]
     pub diff: String,
-    /// Where to look.
+    /// The snapshots.
     #[command(flatten)]
     pub snapshots: Snapshots,
 }
 
 impl Affected {
-    /// Reads, looks, and prints.
+    /// Reads the snapshots and prints the tests.
     ///
     /// # Errors
-    /// If nothing can be read, no tests were recorded, or git does not know the range (`H0678`).
+    /// If no snapshot can be read, no tests were recorded, or git does not know the range (`H0678`).
     pub fn run(&self) -> Result<u8, Problem> {
         let edits = Edits::read(&self.diff)?;
         let mut warnings = Warnings::default();
@@ -79,39 +80,36 @@ impl Affected {
         } else {
             show(&selected.text())?;
             if selected.is_empty() {
-                say("no test that was recorded executed what is changed");
+                say("no recorded test executed the changed code");
             }
         }
         Ok(if is_partial { PARTIAL } else { 0 })
     }
 }
 
-/// What cannot be known.
+/// Returns a warning about changes with unknown effects on tests.
 fn warning(unknown: &[String]) -> Option<Warning> {
-    let warning = Warning::new(
-        "H0692",
-        "not everything is known of which tests the change affects",
-    );
+    let warning = Warning::new("H0692", "the change may affect further tests");
     let with = |warning: Warning, found: &String| warning.with("found", found);
     let warning = unknown.iter().fold(warning, with);
     (!unknown.is_empty()).then(|| warning.of_missing())
 }
 
-/// What in a class a test must have executed to be affected.
+/// Changed code of a class. A test that executed it is affected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
-    /// This line.
+    /// A line.
     Line(u32),
-    /// Anything of the method with this number.
+    /// The method with this index.
     Method(usize),
-    /// Anything of the class.
+    /// The whole class.
     Class,
 }
 
 struct Search<'e> {
     executed: &'e Executed,
     selected: Selected,
-    /// What is changed and may affect others.
+    /// Changes with unknown effects on tests.
     unknown: Vec<String>,
 }
 
@@ -127,7 +125,7 @@ impl Search<'_> {
             let source = class.all.source_file.as_deref().unwrap_or_default();
             match files.find(class.all.package(), source, 0) {
                 Found::Changed(path, _) => of_file.entry(path).or_default().push(class),
-                // Any of them may be meant, so all are.
+                // The class may come from any of these files, so each gets it.
                 Found::Unclear(paths) => {
                     for path in paths {
                         of_file.entry(path).or_default().push(class);
@@ -153,27 +151,24 @@ impl Search<'_> {
             .into_iter()
             .filter(|path| !is_document(path))
             .collect();
-        self.note(&new, "new source files, of which no test is known");
-        self.note(
-            &unmeasured,
-            "changed source files of which no class was measured",
-        );
+        self.note(&new, "new source files without recorded tests");
+        self.note(&unmeasured, "changed source files without a measured class");
         self.note(
             &others,
-            "changed files that are no sources, which tests may read",
+            "changed files other than sources, which tests may read",
         );
     }
 
     fn note(&mut self, paths: &[&Path], what: &str) {
         let names = paths
             .iter()
-            .take(NAMED)
+            .take(NAMED_FILES)
             .map(|path| path.display().to_string());
         let names = names.collect::<Vec<_>>().join(", ");
         match paths.len() {
             0 => {}
-            count if count > NAMED => {
-                let more = count - NAMED;
+            count if count > NAMED_FILES => {
+                let more = count - NAMED_FILES;
                 self.unknown
                     .push(format!("{what}: {names} and {more} more"));
             }
@@ -181,7 +176,7 @@ impl Search<'_> {
         }
     }
 
-    /// Selects the tests that a file holds, by their names; whether there are any.
+    /// Selects the tests that a file contains, by their names. Returns whether it contains any.
     fn tests_in(&mut self, edit: &FileEdit) -> bool {
         let Some(path) = edit.old.as_ref().or(edit.new.as_ref()) else {
             return false;
@@ -228,24 +223,24 @@ impl Search<'_> {
             }
         }
         if let (true, Some(path)) = (outside.is_outside, &edit.old) {
-            let what = "changed code that was executed outside of tests, on which any may depend";
+            let what = "changed code that was executed outside of tests; any test may depend on it";
             self.note(&[path.as_path()], what);
         }
     }
 }
 
-/// Whether more than comments is changed in a file, or the whole file is new.
+/// Checks whether a file is new or has changes outside of comments.
 fn is_code(edit: &FileEdit) -> bool {
     edit.old.is_none() || edit.hunks.iter().any(|hunk| hunk.is_code)
 }
 
-/// Whether a file is for people alone.
+/// Checks whether a file is documentation.
 fn is_document(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str());
     matches!(extension, Some("md" | "adoc" | "rst"))
 }
 
-/// For each of the classes of a file, what of it is changed.
+/// Returns the changed code of each class of a file.
 fn targets(hunks: &[&Hunk], classes: &[&Class]) -> Vec<Vec<Target>> {
     let mut all = vec![Vec::new(); classes.len()];
     for hunk in hunks {
@@ -255,13 +250,13 @@ fn targets(hunks: &[&Hunk], classes: &[&Class]) -> Vec<Vec<Target>> {
             is_placed |= add_line(line, classes, &mut all);
         }
         if !is_placed {
-            add_place(first, count, classes, &mut all);
+            add_surroundings(first, count, classes, &mut all);
         }
     }
     all
 }
 
-/// A line that was changed or removed; whether it had code.
+/// Adds a changed or removed line to the classes with code there. Returns whether a class has.
 fn add_line(line: u32, classes: &[&Class], all: &mut [Vec<Target>]) -> bool {
     let mut has_any = false;
     for (class, targets) in classes.iter().zip(all) {
@@ -273,7 +268,7 @@ fn add_line(line: u32, classes: &[&Class], all: &mut [Vec<Target>]) -> bool {
             continue;
         }
         has_any = true;
-        // It ran in whichever test came first, for all of them.
+        // A static initializer ran in the first test, on behalf of all tests.
         let is_static = of_line.any(|method| method.name == "<clinit>");
         targets.push(match is_static {
             true => Target::Class,
@@ -283,8 +278,8 @@ fn add_line(line: u32, classes: &[&Class], all: &mut [Vec<Target>]) -> bool {
     has_any
 }
 
-/// A place without code: the methods around it; outside of methods, all of the classes.
-fn add_place(first: u32, count: u32, classes: &[&Class], all: &mut [Vec<Target>]) {
+/// Adds the methods around a range of lines without code, or all classes if no method encloses it.
+fn add_surroundings(first: u32, count: u32, classes: &[&Class], all: &mut [Vec<Target>]) {
     let last = first.saturating_add(count.max(1) - 1);
     let mut is_in_method = false;
     for (class, targets) in classes.iter().zip(&mut *all) {

@@ -1,4 +1,4 @@
-//! `classhook attach`: the agent in a JVM that is running.
+//! `classhook attach`: loads the agent into a running JVM.
 
 use clap::Args;
 use control::Request;
@@ -7,7 +7,7 @@ use control::message::{Change, Off};
 use crate::agent::{Agent, Loaded, already_there, load};
 use crate::answers;
 use crate::application;
-use crate::args::{EventFiles, Plugins, Settings};
+use crate::args::{EventFiles, PID, Plugins, Settings};
 use crate::checked_options::CheckedOptions;
 use crate::metaspace::{self, Metaspace};
 use crate::problem::{PARTIAL, Problem};
@@ -17,13 +17,13 @@ use crate::unmatched;
 use crate::until::Interrupt;
 
 const AFTER_HELP: &str = "\
-Classes that are loaded already are instrumented in batches, later ones as they load. Without --select, those of the
-application are, not those of its libraries and servers; --select '**' takes all.
-What is recorded can be reported at any time: classhook report DIR.
-The agent stays until the JVM ends or `classhook off PID` is said; if it is there already, it is given these settings.
+The agent instruments loaded classes in batches, and other classes as they load. Without --select, it instruments
+the application's classes, without its libraries and servers. --select '**' selects all classes.
+`classhook report DIR` reports the recorded data at any time.
+The agent stays until `classhook off PID` or the end of the JVM. An agent that is present takes over these settings.
 
-JDK 21 and newer print a warning into the JVM's output when an agent is loaded late (JEP 451);
--XX:+EnableDynamicAgentLoading on its command line keeps it silent, and a later JDK will ask for it.
+JDK 21 and newer print a warning to the JVM's output when an agent is loaded at run time (JEP 451).
+-XX:+EnableDynamicAgentLoading on the JVM's command line avoids it. A later JDK will require this option.
 
 Examples:
   classhook ps
@@ -34,13 +34,13 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Attach {
-    /// The JVM's process id; `classhook ps` lists them
-    #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
+    /// The process id.
+    #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..), help = PID)]
     pub pid: i32,
-    /// Which plugins work.
+    /// The plugins.
     #[command(flatten)]
     pub plugins: Plugins,
-    /// How long event files may become.
+    /// The limit of event files.
     #[command(flatten)]
     pub event_files: EventFiles,
     /// The options of the agent.
@@ -52,7 +52,7 @@ pub struct Attach {
 }
 
 impl Attach {
-    /// Attaches, loads, and says where it is recorded to; or gives the agent that is there these settings.
+    /// Loads the agent and prints its output folder, or gives a present agent these settings.
     ///
     /// # Errors
     /// If options or library are wrong (`H01xx` to `H04xx`, `H0601`), or the JVM cannot be reached (`H05xx`).
@@ -63,7 +63,7 @@ impl Attach {
         let mut settings = application::narrowed(self.pid, &self.plugins.names, &settings)?;
         settings.metaspace = self.metaspace;
         let plan = CheckedOptions::new(&settings, &self.plugins.names, None)?;
-        // Signals are taken before the agent is there: Ctrl-C must not leave an agent that goes on to change classes.
+        // Signals are handled before the agent is loaded: Ctrl-C must not leave an agent that continues to edit classes.
         let mut interrupt = Interrupt::new()?;
         let impatience = Interrupt::impatience()?;
         let mut output = loop {
@@ -93,14 +93,14 @@ impl Attach {
             output.display()
         ));
         let Some(failures) = failures else {
-            return Ok(0); // it was told to listen to nobody
+            return Ok(0); // the agent has control=off
         };
         self.warn()?;
         complain(&failures);
         Ok(if failures.is_empty() { 0 } else { PARTIAL })
     }
 
-    /// Warns of what matches no loaded class.
+    /// Warns about selectors without a loaded class.
     fn warn(&self) -> Result<(), Problem> {
         unmatched::warn(self.pid, self.settings.plugins())?;
         unmatched::warn_of_nothing(self.pid, self.settings.plugins())
@@ -118,17 +118,15 @@ impl Attach {
             ("--max-size", self.event_files.max_size.is_some()),
         ];
         if let Some((option, _)) = of_the_agent.iter().find(|(_, given)| *given) {
-            let found = format!("it goes on recording as it does, and {option} says otherwise");
-            let help = format!(
-                "leave {option} out to give it the other settings, or `classhook off` it first"
-            );
+            let found = format!("{option}, which the agent cannot change while it records");
+            let help = format!("leave {option} out, or end the agent first with `classhook off`");
             return Err(already_there().with("found", found).with("help", help));
         }
         let (request, _compiled) = CheckedOptions::change(settings, &self.plugins.names, self.pid)?;
         let change: Change = progress::ask(&mut agent, &request, interrupt)?;
         interrupt.check()?;
         say(format_args!(
-            "the agent is in {} already; it has the new settings",
+            "the agent was in {} already; it has the new settings",
             self.pid
         ));
         show::show(&answers::change(&show::answer(&change)?))?;

@@ -1,8 +1,8 @@
-//! `classhook check`: whether enough is covered.
+//! `classhook check`: checks coverage against rules.
 
 use clap::Args;
 
-use super::report::{self, Job};
+use super::report::{self, ReportJob};
 use crate::args::{Outputs, Recorded};
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::runs::{self, Found};
@@ -13,17 +13,17 @@ use crate::select::Filter;
 use crate::warnings::Warnings;
 
 const AFTER_HELP: &str = "\
-A rule is a counter (instruction, branch, line, complexity, method or class) and the least percentage of it that is
-covered: of everything, or of each package or class whose name matches. Without a counter, lines are meant.
-What has nothing to cover is covered.
-Rules in a file limit any counter of everything, of packages, classes, source files or methods (docs/coverage.md).
-JaCoCo's <rules> may be in a file of their own, or in the configuration of its plugin in a pom.xml.
+A rule is a counter (instruction, branch, line, complexity, method or class) and its least covered percentage.
+It holds for the whole report, or for each matching package or class. The default counter is line.
+An element without code counts as covered.
+Rules in a file limit any counter of the report, of packages, classes, source files or methods (docs/coverage.md).
+JaCoCo's <rules> may be a file of their own, or the configuration of JaCoCo's plugin in a pom.xml.
 
-Of a folder with several runs the last is checked; --all-runs takes all.
+In a folder with several runs, the last run is checked; --all-runs selects all.
 
-With --diff, rules are about the changed lines alone; complexity cannot be asked for then.
+With --diff, rules apply to changed lines only, and complexity is not available.
 
-Exits with 4, and prints what falls short, if a rule does not hold.
+If a rule is violated, its shortfall is printed and the exit code is 4.
 
 Examples:
   classhook check classhook --fail-under line=80,branch=70
@@ -32,30 +32,30 @@ Examples:
   classhook check out --classes target/classes --rules pom.xml
   classhook check out --classes target/classes --diff origin/main --fail-under line=80";
 
-/// Checks whether enough of what was recorded is covered.
+/// Checks recorded coverage against rules.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Check {
-    /// What is checked.
+    /// Name the report [default: Code coverage]
+    #[arg(long, value_name = "TEXT")]
+    pub name: Option<String>,
+    /// The recorded coverage.
     #[command(flatten)]
     pub recorded: Recorded,
     /// The rules.
     #[command(flatten)]
     pub rules: Rules,
-    /// Name of everything together, which rules over a bundle may name [default: Code coverage]
-    #[arg(long, value_name = "TEXT")]
-    pub name: Option<String>,
 }
 
 impl Check {
-    /// Reads, checks and prints.
+    /// Checks the rules and prints the violations.
     ///
     /// # Errors
-    /// If something cannot be read, there is no rule, or a rule does not hold.
+    /// If a file cannot be read, no rule is given, or a rule is violated.
     pub fn run(&self) -> Result<u8, Problem> {
         let requirements = self.rules.read()?;
         if requirements.count() == 0 {
-            return Err(Problem::user("H0673", "there is no rule to check").with(
+            return Err(Problem::user("H0673", "no rule to check").with(
                 "expected",
                 "--fail-under and rules, such as line=80,branch=70, or --rules and a file",
             ));
@@ -63,7 +63,7 @@ impl Check {
         let Recorded {
             files,
             select,
-            material,
+            inputs,
             carry_over,
             per_loader,
             all_runs,
@@ -73,22 +73,22 @@ impl Check {
             ..Outputs::default()
         };
         let Found { files, notes } = &runs::find(files, *all_runs)?;
-        let job = Job {
+        let job = ReportJob {
             files,
-            filter: &Filter::of_report(select, material.has_classes())?
-                .excluding(&material.exclude_annotation)?,
+            filter: &Filter::of_report(select, inputs.has_classes())?
+                .excluding(&inputs.exclude_annotation)?,
             carry_over: *carry_over,
             per_loader: *per_loader,
-            material,
+            inputs,
             unloaded: None,
             runs: notes,
             outputs: &outputs,
             requirements: &requirements,
-            summary: material.diff.is_some(),
+            summary: inputs.diff.is_some(),
             beside: false,
         };
-        let mut damaged = DamagedFiles::new(material.strict_inputs);
-        let made = report::make(&job, &mut damaged, &mut Warnings::default())?;
-        made.end(false)
+        let mut damaged = DamagedFiles::new(inputs.strict_inputs);
+        let outcome = report::make(&job, &mut damaged, &mut Warnings::default())?;
+        outcome.end(false)
     }
 }

@@ -21,47 +21,47 @@ Examples:
   classhook classes 4711 com.acme.Store --source --loader --methods
   classhook classes 4711 com.acme.Store --plan
 
---methods counts the frames that still run code which a patch, or other edits, have replaced since they were entered, on
-the stacks of all platform threads; virtual threads are not looked at.";
+--methods counts frames that still run code from before a patch or another edit. It counts on the stacks of all platform
+threads, not of virtual threads.";
 
-/// Lists the classes of a running JVM, where they come from, what they consist of, and who changed them.
+/// Lists the classes of a running JVM with their edits, sources, loaders and methods.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Classes {
-    /// Whom to ask.
+    /// The running JVM.
     #[command(flatten)]
     pub target: Target,
-    /// Only these classes: com.acme.**, loader:app
+    /// List only these classes: com.acme.**, loader:app
     #[arg(value_name = "SELECTOR")]
     pub filter: Option<String>,
-    /// Only those that a plugin has changed
+    /// List only classes with edits of plugins
     #[arg(long)]
     pub changed: bool,
-    /// Where each was loaded from
+    /// Show the source location of each class
     #[arg(long)]
     pub source: bool,
-    /// The loader of each with its class, identity hash and name, and its parents
+    /// Show the loader of each class and the loader's parents: class, identity hash and name
     #[arg(long)]
     pub loader: bool,
-    /// The methods of each, and how many frames still run former code of them
+    /// Show the methods of each class; with the frames that run former code
     #[arg(long)]
     pub methods: bool,
-    /// The code of each in the manner of javap, with the edits of plugins in place
+    /// Show the code of each class like javap; with the edits of plugins
     #[arg(long)]
     pub plan: bool,
-    /// Leave out the first so many
+    /// Leave out this number of classes at the start
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub skip: usize,
-    /// List so many at most
+    /// Stop after this number of classes
     #[arg(long, value_name = "COUNT", default_value_t = 1_000)]
     pub limit: usize,
 }
 
 impl Classes {
-    /// Asks and prints a line per class, with what else was asked below it.
+    /// Prints a line for each class, with the selected details below it.
     ///
     /// # Errors
-    /// If there is no agent to ask, or the selector makes no sense or matches no loaded class (`H0671`).
+    /// If the JVM has no agent, or the selector is malformed or matches no loaded class (`H0671`).
     pub fn run(&self) -> Result<u8, Problem> {
         let request = Request::Classes {
             filter: self.filter.clone(),
@@ -96,7 +96,7 @@ impl Classes {
 }
 
 impl Classes {
-    /// Says why nothing is listed.
+    /// Reports the cause of an empty list.
     ///
     /// # Errors
     /// `H0671` if the selector matches no loaded class, changed or not; or if the agent does not answer.
@@ -115,7 +115,7 @@ impl Classes {
             }
             _ => {
                 let classes = counted(all.total, "loaded class");
-                say(format_args!("none of {classes} is changed"));
+                say(format_args!("no changed class among {classes}"));
                 Ok(())
             }
         }
@@ -135,7 +135,7 @@ fn text(answer: &Answer, skip: usize) -> String {
     text
 }
 
-/// The line of a class, and what else was asked of it.
+/// Returns the line of a class and its details.
 fn described(class: &Class) -> String {
     let mut text = line(class);
     if let Some(source) = &class.source {
@@ -168,7 +168,7 @@ fn line(class: &Class) -> String {
     format!("{class} ({loader}){changed}\n")
 }
 
-/// `com.acme.Loader@1b6d3586 \"plugins\"`.
+/// Returns `com.acme.Loader@1b6d3586 "plugins"`.
 fn loader_text(loader: &ClassLoader) -> String {
     let mut text = name(&loader.class).into_owned();
     if !loader.hash.is_empty() {
@@ -180,7 +180,7 @@ fn loader_text(loader: &ClassLoader) -> String {
     text
 }
 
-/// `public static find(java.lang.String, int)  2 frames run former code`.
+/// Returns `public static find(java.lang.String, int)  2 frames run former code`.
 fn method_text(method: &LoadedMethod) -> String {
     let parameters = Parameters::of(method.descriptor.as_bytes());
     let class = |internal: &str| jvms::names::binary(internal);
@@ -199,7 +199,7 @@ fn method_text(method: &LoadedMethod) -> String {
     format!("{}{former}", name(&written))
 }
 
-/// `public static ` of access flags (JVMS 4.6).
+/// Returns access flags as Java modifiers: `public static ` (JVMS 4.6).
 fn flags(flags: u16) -> String {
     let words = [
         (access_flags::ACC_PUBLIC, "public "),
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_out_is_told_with_the_way_to_it() {
+    fn truncated_list_names_the_option_for_the_next_classes() {
         let class = Class {
             name: "a.B".into(),
             loader: "app".into(),
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn details_stand_below_their_class() {
+    fn details_follow_the_line_of_their_class() {
         let loader = |class: &str, hash: &str, name: &str| ClassLoader {
             class: class.into(),
             hash: hash.into(),

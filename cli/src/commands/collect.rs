@@ -1,18 +1,18 @@
-//! `classhook collect`: recordings of other machines.
+//! `classhook collect`: receives recordings from other machines.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::args::place;
+use crate::args::output_path;
 use crate::problem::{PARTIAL, Problem};
 
 const AFTER_HELP: &str = "\
-Receives what `classhook profile --to` and `classhook trace --to` send, until Ctrl-C: the same files as there, while they
-are recorded. Whatever they are shown with there shows them here.
-tcp://ADDRESS:PORT is encrypted, and takes those alone who have the token; unix:PATH is for this user.
-A file that is not there is made for --token-file with a new token, to be copied to where is recorded.
-Ends with 3 if a sender went away before the end of a recording.
+Receives the files of `classhook profile --to` and `classhook trace --to` while they grow, until Ctrl-C.
+`classhook profile` and `classhook report` show them here as on the sender's machine.
+tcp://ADDRESS:PORT is encrypted and accepts only senders with the token. unix:PATH accepts only this user.
+If the file of --token-file does not exist, it is created with a new token. Copy it to the sender's machine.
+The exit code is 3 if a sender disconnected before the end of its recording.
 
 Examples:
   classhook collect tcp://0.0.0.0:7070 --token-file token --output received
@@ -20,20 +20,20 @@ Examples:
   classhook profile received/*.observed
   classhook report received/*.events";
 
-/// Receives recordings of other machines.
+/// Receives recordings from other machines.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Collect {
-    /// Where to receive: tcp://ADDRESS:PORT, where port 0 is any, or unix:PATH
+    /// Listen at this address: tcp://ADDRESS:PORT, with port 0 for any, or unix:PATH
     #[arg(value_name = "ADDRESS")]
     pub address: String,
-    /// The file with the token, which senders must have; it is made if it is not there
+    /// Read the token from this file; tcp:// needs one
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
-    /// Folder for what is received
-    #[arg(short, long, value_name = "DIR", default_value = "received", value_parser = place())]
+    /// Write recordings to this folder
+    #[arg(short, long, value_name = "DIR", default_value = "received", value_parser = output_path())]
     pub output: PathBuf,
-    /// Most bytes of one file
+    /// Limit the size of a received file, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 4 << 30)]
     pub max_file: u64,
 }
@@ -46,14 +46,14 @@ impl Collect {
     pub fn run(&self) -> Result<u8, Problem> {
         let is_tcp = self.address.starts_with("tcp://");
         if !is_tcp && !self.address.starts_with("unix:") {
-            return Err(Problem::user("H0669", "this is no address to receive at")
+            return Err(Problem::user("H0669", "not an address to receive at")
                 .with("expected", "tcp://ADDRESS:PORT or unix:PATH")
                 .with("found", &self.address));
         }
         if is_tcp && self.token_file.is_none() {
             return Err(Problem::user("H0669", "tcp needs a token").with(
                 "help",
-                "add --token-file FILE; it is made if it is not there",
+                "add --token-file FILE; a new file is created with a token",
             ));
         }
         let token = self.token_file.as_deref();

@@ -1,4 +1,4 @@
-//! `classhook compile-plugin`: plugins compiled before a JVM asks for them.
+//! `classhook compile-plugin`: compiles plugins ahead of the JVMs that load them.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -14,31 +14,32 @@ use crate::problem::Problem;
 use crate::show::{path, show};
 
 const AFTER_HELP: &str = "\
-The code is kept in $XDG_CACHE_HOME/classhook, else in ~/.cache/classhook, where the agent in a JVM of the same user
-finds it. `classhook run`, `attach`, `enable` and the like compile by themselves; a JVM that is started with -agentpath
-waits until its plugins are compiled.
+The cache for the code is $XDG_CACHE_HOME/classhook, else ~/.cache/classhook. Agents in JVMs of the same user read it.
+`classhook run`, `attach`, `enable` and others compile plugins themselves.
+A JVM started with -agentpath waits until its plugins are compiled.
 
 Examples:
   classhook compile-plugin count-calls.wasm
   java -agentpath:/path/to/libclasshook.so=plugin=count-calls.wasm,grant=probes -jar app.jar";
 
-/// Compiles plugins for the JVMs of this user.
+/// Compiles plugins into the user's cache.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct CompilePlugin {
-    /// Component files (.wasm)
+    /// Compile these component files (.wasm)
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 }
 
 impl CompilePlugin {
-    /// Compiles what is not in the cache, and says which that was. What was beyond a limit before is tried again.
+    /// Compiles the plugins that the cache lacks, and prints a line for each. Plugins that exceeded a limit before are
+    /// compiled again.
     ///
     /// # Errors
-    /// If a file is no component (`H0106`), is beyond a limit (`H0117`), or there is no cache to keep code in (`H0653`).
+    /// If a file is no component (`H0106`) or exceeds a limit (`H0117`), or the user has no cache (`H0653`).
     pub fn run(&self) -> Result<u8, Problem> {
         let cache =
-            Cache::of_user().ok_or_else(|| no_cache("none that belongs to this user alone"))?;
+            Cache::of_user().ok_or_else(|| no_cache("no folder that is private to this user"))?;
         let compilation = Compilation::with(cache, &PluginCompiler).anew();
         let mut text = String::new();
         for file in &self.files {
@@ -46,7 +47,7 @@ impl CompilePlugin {
             let what = match kept {
                 Kept::Before => "was compiled before",
                 Kept::Now => "compiled",
-                Kept::Nowhere => return Err(no_cache("one that takes no more files")),
+                Kept::Nowhere => return Err(no_cache("a folder that takes no more files")),
             };
             let _ = writeln!(text, "{what}: {}", path(file)); // a string takes everything
         }
@@ -56,11 +57,11 @@ impl CompilePlugin {
 }
 
 fn no_cache(found: &str) -> Problem {
-    Problem::user("H0653", "there is no folder to keep compiled plugins in")
+    Problem::user("H0653", "no cache for compiled plugins")
         .with(
             "expected",
             "$XDG_CACHE_HOME/classhook or ~/.cache/classhook, private to this user",
         )
         .with("found", found)
-        .with("help", "set XDG_CACHE_HOME to a folder that can be written")
+        .with("help", "set XDG_CACHE_HOME to a writable folder")
 }

@@ -1,4 +1,4 @@
-//! `classhook completions`: what a shell completes behind `classhook`.
+//! `classhook completions`: prints a completion script for a shell.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Command, ValueEnum, ValueHint};
@@ -9,7 +9,7 @@ use super::profile::Heap;
 use crate::problem::Problem;
 use crate::show::show;
 
-/// Behind `--` stands a command of its own, which is completed as such.
+/// Completion in bash of a started command behind `--`.
 const BASH_COMMAND: &str = r#"
 _classhook_or_command() {
     local at
@@ -28,13 +28,13 @@ _classhook_or_command() {
 complete -F _classhook_or_command -o nosort -o bashdefault -o default classhook 2> /dev/null ||
     complete -F _classhook_or_command -o bashdefault -o default classhook
 "#;
-/// How zsh completes such a command as the script is generated, and as if it stood alone.
+/// Completion in zsh of a started command: the generated action, and its replacement.
 const ZSH_COMMAND: (&str, &str) = (
     "behind `--`:_default' \\\n&& ret=0",
     "behind `--`:_normal' \\\n&& ret=0",
 );
 
-/// How fish does.
+/// Completion in fish of a started command behind `--`.
 const FISH_COMMAND: &str = r#"
 function __fish_classhook_behind_dashes
     contains -- -- (commandline -opc)
@@ -55,27 +55,27 @@ Examples:
   classhook completions zsh > ~/.zfunc/_classhook                   # with fpath+=~/.zfunc before compinit
   classhook completions fish > ~/.config/fish/completions/classhook.fish";
 
-/// Prints a script that has a shell complete commands and options.
+/// Prints a script that completes commands and options in a shell.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Completions {
-    /// Whose script it is
+    /// Print the script for this shell
     pub shell: Shell,
 }
 
-/// A shell that can be completed for.
+/// A shell with a completion script.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Shell {
-    /// GNU's
+    /// GNU Bash
     Bash,
     /// Z shell
     Zsh,
-    /// fish
+    /// Fish
     Fish,
 }
 
 impl Completions {
-    /// Prints the script for all of `classhook` but what is hidden.
+    /// Prints the script for all commands and options that are not hidden.
     ///
     /// # Errors
     /// If standard output cannot be written.

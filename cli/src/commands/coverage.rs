@@ -1,16 +1,15 @@
-//! `classhook coverage`: a run or a visit to a running JVM, then its reports.
+//! `classhook coverage`: measures the coverage of a command or a running JVM, and reports it.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use clap::Args;
 use control::message::Dump;
 use trace::numbers::counted;
 
 use super::dump;
-use super::report::{self, Job};
-use crate::args::{Material, OnError, Outputs, Settings};
+use super::report::{self, ReportJob};
+use crate::args::{JvmOrCommand, OnError, Outputs, ReportInputs, Settings};
 use crate::attached::{AttachedPlugin, Visitor};
 use crate::build_output::BuildOutput;
 use crate::build_tools::{self, Build};
@@ -26,23 +25,22 @@ use crate::project_classes;
 use crate::requirements::Rules;
 use crate::select::Filter;
 use crate::show::{self, all_but_last, complain, say};
-use crate::until;
 use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
-With a command behind `--`, all JVMs below it are measured and united: the forks of a build as well.
-The exit code is the command's own, 128 + signal if it was killed; if that is 0, 4 where less is covered than
---fail-under asks for.
+With a command behind `--`, the coverage of all its JVMs is merged, including the forks of a build.
+The exit code is that of the command, or 128 + signal if a signal ended it. It is 4 in place of 0 if the coverage is
+below a rule of --fail-under or --rules.
 
-With a PID, a JVM that is running is measured until the time is over, Ctrl-C is pressed or it ends; then it is as it was before.
-Classes that it has loaded already are measured, too. If the agent is in it for something else, that goes on.
-Without --select, only the application is measured, not its libraries and servers; --select '**' takes all.
+With a PID, a running JVM is measured until --for, Ctrl-C or its end. Its classes are restored afterwards.
+Loaded classes are measured too. Other tasks of an agent in the JVM continue.
+Without --select, only the application is measured, not its libraries and servers. --select '**' selects all classes.
 
-With --classes, only the classes found there are reported; those that never loaded count as missed.
-Of a build with mvn, gradle, ant or bazel, the project's own classes are reported, without tests and the build tool's own
-classes, unless --classes or --select location:… says otherwise (docs/coverage.md).
+With --classes, exactly the classes in those folders and jars are reported. Classes that never loaded count as missed.
+For mvn, gradle, ant and bazel, the project's own classes are reported, without its tests and without the build tool.
+--classes and --select location:… override this (docs/coverage.md).
 
-Prints a table and writes HTML to the folder `html` in the output folder, unless other reports are asked for.
+The command prints a table and writes HTML to the folder `html` in the output folder, unless you select other reports.
 
 Examples:
   classhook coverage -- java -jar app.jar
@@ -51,63 +49,52 @@ Examples:
   classhook coverage --select 'location:lib/core-*.jar' -- java -cp 'lib/*' com.acme.Main
   classhook coverage 4711 --select 'com.acme.**' --for 30s --html html";
 
-/// Starts a command, or visits a running JVM, measures its code coverage, and reports it.
+/// Measures the code coverage of a command or a running JVM, and reports it.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Coverage {
-    /// A JVM that is running; `classhook ps` lists them
-    #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
-    pub pid: Option<i32>,
-    /// How long a running JVM is measured: 500ms, 30s, 5m, 2h [default: until Ctrl-C]
-    #[arg(long = "for", value_name = "DURATION", requires = "pid", conflicts_with = "command", value_parser = until::duration)]
-    pub time: Option<Duration>,
+    /// The running JVM or the command.
+    #[command(flatten)]
+    pub program: JvmOrCommand,
+    /// Count lines that end with an exception, too; adds a probe to each line
+    #[arg(long, conflicts_with = "config")]
+    pub exact_lines: bool,
+    /// Count the executions of each line, for LCOV, Cobertura, JSON and HTML; implies --exact-lines
+    #[arg(long, conflicts_with = "config")]
+    pub hit_counts: bool,
+    /// Report each class loader as a module
+    #[arg(long, conflicts_with = "hit_counts")]
+    pub per_loader: bool,
+    /// Measure classes before other agents change them, such as AspectJ's weaver; not with a PID
+    #[arg(long)]
+    pub before_agents: bool,
     /// The options of the agent.
     #[command(flatten)]
     pub settings: Settings,
-    /// Count what was executed of lines that ended with an exception, too, by a probe where each line begins
-    #[arg(long, conflicts_with = "config")]
-    pub exact_lines: bool,
-    /// Count how often each line is executed, for LCOV, Cobertura, JSON and HTML; with --exact-lines
-    #[arg(long, conflicts_with = "config")]
-    pub hit_counts: bool,
-    /// Measure a class in several class loaders apart, and report each loader as a module
-    #[arg(long, conflicts_with = "hit_counts")]
-    pub per_loader: bool,
-    /// Measure classes as they are before other agents change them, such as AspectJ's weaver; not with a PID
-    #[arg(long)]
-    pub before_agents: bool,
     /// The check of the metaspace.
     #[command(flatten)]
     pub metaspace: Metaspace,
-    /// Where classes and sources are.
+    /// Classes, sources and lines of the report.
     #[command(flatten)]
-    pub material: Material,
-    /// Which reports to write.
+    pub inputs: ReportInputs,
+    /// Files of the report.
     #[command(flatten)]
     pub outputs: Outputs,
-    /// How much has to be covered.
+    /// Coverage rules.
     #[command(flatten)]
     pub rules: Rules,
-    /// The command and its arguments, behind `--`
-    #[arg(
-        last = true,
-        required_unless_present = "pid",
-        conflicts_with = "pid",
-        value_name = "COMMAND"
-    )]
-    pub command: Vec<OsString>,
 }
 
 impl Coverage {
-    /// Runs the command and reports, or measures a running JVM; the result is the command's exit code.
+    /// Measures the command or the running JVM, writes the reports, and returns the exit code.
     ///
     /// # Errors
-    /// If options, configuration, agent, command or JVM are wrong, or no report can be made of a run that went well.
+    /// If options, configuration, agent, command or JVM are wrong, or the report of a successful run fails.
     pub fn run(&self) -> Result<u8, Problem> {
-        self.check_material()?;
-        self.metaspace.check(self.pid)?;
+        self.check_inputs()?;
+        self.metaspace.check(self.program.pid)?;
         let run = run_id();
-        match self.pid {
+        match self.program.pid {
             Some(pid) => self.visit(pid, &run),
             None => self.start(&run),
         }
@@ -124,7 +111,7 @@ impl Coverage {
             };
             names.iter().map(Into::into).collect()
         };
-        let build = Build::of(&self.command);
+        let build = Build::of(&self.program.command);
         let mut settings = match &build {
             Some(build) => build.narrowed(&self.settings),
             None => self.settings.clone(),
@@ -134,7 +121,7 @@ impl Coverage {
         let mut checked = CheckedOptions::new(&settings, &plugins, Some(run.to_owned()))?;
         checked.options.per_loader = self.per_loader;
         checked.options.before_agents = self.before_agents;
-        let code = checked.launch(&self.command)?;
+        let code = checked.launch(&self.program.command)?;
         let output = match place {
             Some(place) => place.settle()?,
             None => checked.output,
@@ -160,7 +147,7 @@ impl Coverage {
         if self.before_agents {
             return Err(Problem::user(
                 "H0627",
-                "--before-agents goes with a command, not with a JVM that is running",
+                "--before-agents needs a command, not a running JVM",
             )
             .with(
                 "cause",
@@ -172,12 +159,12 @@ impl Coverage {
             ));
         }
         if self.per_loader {
-            return Err(Problem::user("H0627", "--per-loader goes with a command, not with a JVM that is running")
-                .with("cause", "an agent that was there before may record all loaders together")
+            return Err(Problem::user("H0627", "--per-loader needs a command, not a running JVM")
+                .with("cause", "a present agent may record all loaders together")
                 .with("help", "start it with `classhook coverage --per-loader -- …`, or with the agent's option per-loader=on (docs/coverage.md)"));
         }
         if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
-            return Err(Problem::user("H0627", format!("{option} goes with a command, not with a JVM that is running"))
+            return Err(Problem::user("H0627", format!("{option} needs a command, not a running JVM"))
                 .with("cause", "a visit brings one plugin, and this takes two or three")
                 .with("help", format!("start it with `classhook coverage {option} -- …`, or with the agent's options plugin=coverage,plugin=coverage-lines (docs/coverage.md)")));
         }
@@ -186,17 +173,17 @@ impl Coverage {
         let mut visit = AttachedPlugin::begin(pid, &Visitor::bundled("coverage"), &settings, run)?;
         let output = visit.output.clone();
         if visit.instrumented() == 0 {
-            let warning = Warning::new("H0650", "no class that is loaded is measured");
-            let help = "classes that are loaded from now on are, if they are selected; `classhook classes` lists those that are there";
+            let warning = Warning::new("H0650", "no loaded class is measured");
+            let help = "selected classes are measured when they load; `classhook classes` lists the loaded classes";
             complain(warning.with("help", help));
         }
-        visit.wait("measuring", self.time, &|| false)?;
+        visit.wait("measuring", self.program.time, &|| false)?;
         let mut ended = visit.end();
         if ended.instrumented == Some(0) {
             return Err(Problem::user("H0650", "no class was measured")
                 .with(
                     "expected",
-                    "at least one class that is loaded, or was meanwhile, to be selected",
+                    "a selected class among those loaded until the end of the visit",
                 )
                 .with(
                     "found",
@@ -205,7 +192,7 @@ impl Coverage {
                 .with(
                     "help",
                     format!(
-                        "`classhook attach {pid}`, then `classhook classes {pid}`: it lists the loaded classes with their loaders"
+                        "`classhook attach {pid}`, then `classhook classes {pid}` lists the loaded classes with their loaders"
                     ),
                 ));
         }
@@ -215,7 +202,7 @@ impl Coverage {
         };
         let unanswered = ended.unanswered.take();
         let file = show::path(&snapshot);
-        say(format_args!("the recording stays in {file}"));
+        say(format_args!("the recording is kept in {file}"));
         let reported = self.report(&[snapshot], &output, None, SystemTime::now());
         if let Some(problem) = unanswered {
             return all_but_last(reported.err().into_iter().chain([problem])).map(|()| PARTIAL);
@@ -226,31 +213,32 @@ impl Coverage {
         })
     }
 
-    /// Mistakes in what the report needs are reported before a long run, not after it.
-    fn check_material(&self) -> Result<(), Problem> {
+    /// Checks options and inputs of the report before a long run.
+    fn check_inputs(&self) -> Result<(), Problem> {
         self.outputs.check(&[])?;
         self.outputs.check_per_test(true)?;
         self.outputs.check_writable()?;
         if self.per_loader {
-            self.material.check_per_loader(&self.outputs)?;
+            self.inputs.check_per_loader(&self.outputs)?;
         }
         self.rules.read()?;
-        self.material.changes()?;
+        self.inputs.changes()?;
         let filter = Filter::new(&self.settings.plugins().select)?;
-        filter.excluding(&self.material.exclude_annotation)?;
+        filter.excluding(&self.inputs.exclude_annotation)?;
         let may_compile = self.may_compile();
-        let places = self.material.classes.iter();
+        let places = self.inputs.classes.iter();
         let mut there = places.filter(|place| !may_compile || place.starts_with("jrt:"));
         there.try_for_each(|place| class_files::check(place))?;
-        let parts = self.material.parts("");
-        parts
+        let modules = self.inputs.report_modules("");
+        modules
             .iter()
-            .try_for_each(|part| Sources::open(&part.sources).map(drop))
+            .try_for_each(|module| Sources::open(&module.sources).map(drop))
     }
 
-    /// Whether the command may make the classes that are to be reported: a script or a build may, `java` does not.
+    /// Checks whether the command may compile the reported classes: a script or a build may, `java` does not.
     fn may_compile(&self) -> bool {
         let program = self
+            .program
             .command
             .first()
             .map(Path::new)
@@ -258,34 +246,39 @@ impl Coverage {
         program.is_some_and(|name| name != "java")
     }
 
-    /// What the report is made from: of a build that is not told otherwise, the project's own classes and sources.
-    fn material(&self, build: Option<&Build>, files: &[PathBuf], began: SystemTime) -> Material {
-        let mut material = self.material.clone();
-        let Some(build) = build.filter(|_| material.modules.is_empty()) else {
-            return material;
+    /// Returns the inputs of the report: for a build without --classes, the project's own classes and sources.
+    fn report_inputs(
+        &self,
+        build: Option<&Build>,
+        files: &[PathBuf],
+        began: SystemTime,
+    ) -> ReportInputs {
+        let mut inputs = self.inputs.clone();
+        let Some(build) = build.filter(|_| inputs.modules.is_empty()) else {
+            return inputs;
         };
         let select = &self.settings.plugins().select;
-        if material.classes.is_empty() && !selects_location(select) {
+        if inputs.classes.is_empty() && !selects_location(select) {
             let left_out;
-            (material.classes, left_out) = match build.is_partial() {
+            (inputs.classes, left_out) = match build.is_partial() {
                 true => build.used_classes(began, &loaded_classes(files)),
                 false => (build.classes(), 0),
             };
-            say(build_tools::told(build.tool(), &material.classes));
+            say(build_tools::told(build.tool(), &inputs.classes));
             if left_out > 0 {
                 let (tool, places) = (build.tool(), counted(left_out, "other place"));
                 say(format_args!(
-                    "{tool}: the classes in {places} are not reported: this build neither made nor loaded one of them"
+                    "{tool}: the classes in {places} are not reported: this build neither compiled nor loaded one of them"
                 ));
             }
         }
-        if material.sources.is_empty() {
-            material.sources = build.sources();
+        if inputs.sources.is_empty() {
+            inputs.sources = build.sources();
         }
-        material
+        inputs
     }
 
-    /// Reports on these snapshots; gives the exit code of a command that went well.
+    /// Writes the reports of these snapshots. Returns the exit code for a successful command.
     fn report(
         &self,
         files: &[PathBuf],
@@ -294,7 +287,7 @@ impl Coverage {
         began: SystemTime,
     ) -> Result<u8, Problem> {
         if files.is_empty() {
-            let help = build.map_or("does the command start a JVM? a daemon that was running before (sbt) does not get the agent: start it anew", Build::without_agent);
+            let help = build.map_or("check that the command starts a JVM; a daemon from before, as of sbt, has no agent: restart it", Build::without_agent);
             return Err(Problem::user("H0610", "nothing was recorded")
                 .with(
                     "expected",
@@ -302,21 +295,21 @@ impl Coverage {
                 )
                 .with("help", help));
         }
-        let material = self.material(build, files, began);
-        if let Some(build) = build.filter(|_| !self.material.has_classes()) {
-            project_classes::keep(output, build.tool(), &material)?;
+        let inputs = self.report_inputs(build, files, began);
+        if let Some(build) = build.filter(|_| !self.inputs.has_classes()) {
+            project_classes::keep(output, build.tool(), &inputs)?;
         }
         let mut outputs = self.outputs.clone();
         if !outputs.any() {
             outputs.html = Some(output.join("html"));
         }
-        let job = Job {
+        let job = ReportJob {
             files,
             filter: &Filter::new(&self.settings.plugins().select)?
-                .excluding(&material.exclude_annotation)?,
+                .excluding(&inputs.exclude_annotation)?,
             carry_over: false, // one run has one version
             per_loader: self.per_loader,
-            material: &material,
+            inputs: &inputs,
             unloaded: Some(build.map_or(report::UNLOADED, Build::without_classes)),
             runs: &[],
             outputs: &outputs,
@@ -324,16 +317,16 @@ impl Coverage {
             summary: true,
             beside: outputs.takes_stdout(),
         };
-        let mut damaged = DamagedFiles::new(self.material.strict_inputs);
-        let made = report::make(&job, &mut damaged, &mut Warnings::default())?;
+        let mut damaged = DamagedFiles::new(self.inputs.strict_inputs);
+        let outcome = report::make(&job, &mut damaged, &mut Warnings::default())?;
         let is_strict = self.settings.configuration().on_error == Some(OnError::Strict);
-        made.end(is_strict)
+        outcome.end(is_strict)
     }
 }
 
 /// Returns a check for internal names of classes that a JVM of these snapshots loaded.
 fn loaded_classes(files: &[PathBuf]) -> impl Fn(&str) -> bool {
-    // A file that cannot be read ends the report, or is named in it, when it is read for that.
+    // The report itself fails on an unreadable file, or names it.
     let (mut damaged, mut warnings) = (DamagedFiles::new(false), Warnings::default());
     let recorded = ExecutionDataStore::read(files, &mut damaged, &mut warnings).ok();
     move |name| {
@@ -343,13 +336,13 @@ fn loaded_classes(files: &[PathBuf]) -> impl Fn(&str) -> bool {
     }
 }
 
-/// Whether a selector says where classes are to come from.
+/// Checks whether a selector names locations of classes.
 fn selects_location(select: &[String]) -> bool {
     let mut parts = select.iter().flat_map(|selector| selector.split(';'));
     parts.any(|part| part.trim().starts_with("location:"))
 }
 
-/// A copy of what was measured, since the agent goes on writing to its snapshot.
+/// Copies the measured part of the snapshot, which the agent continues to write.
 fn kept(dump: &Dump, snapshot: &Path, output: &Path, run: &str) -> Result<PathBuf, Problem> {
     let copy = output.join(format!("coverage-{run}.hook"));
     std::fs::create_dir_all(output).map_err(|error| Problem::unwritable(output, &error))?;

@@ -1,4 +1,4 @@
-//! `classhook disable`: a plugin's edits out of a running JVM.
+//! `classhook disable`: removes the edits of a plugin from a running JVM.
 
 use clap::Args;
 use control::Request;
@@ -9,29 +9,29 @@ use crate::problem::Problem;
 use crate::progress;
 
 const AFTER_HELP: &str = "\
-The classes that it changed are retransformed without its edits, and it sees no class from then on.
-What it recorded stays in the snapshot.
+The agent retransforms the classes that the plugin changed, without its edits. The plugin receives no further classes.
+Its recorded data stays in the snapshot.
 
 Example:
   classhook disable 4711 coverage";
 
-/// Takes a plugin's edits out of a running JVM.
+/// Removes the edits of a plugin from a running JVM.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Disable {
-    /// Whom to ask.
+    /// The running JVM.
     #[command(flatten)]
     pub target: Target,
-    /// The plugin; `classhook status` lists them
+    /// Disable this plugin; `classhook status` lists the plugins
     #[arg(value_name = "NAME")]
     pub plugin: String,
 }
 
 impl Disable {
-    /// Asks and prints what came of it.
+    /// Disables the plugin and prints the change.
     ///
     /// # Errors
-    /// If there is no agent to ask, or no such plugin.
+    /// If the JVM has no agent, or the agent no such plugin.
     pub fn run(&self) -> Result<u8, Problem> {
         let plugin = self.plugin.clone();
         progress::answer(&self.target, &Request::Disable { plugin }, answers::change)

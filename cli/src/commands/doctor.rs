@@ -1,45 +1,47 @@
-//! `classhook doctor`: whether all is there that Classhook needs.
+//! `classhook doctor`: checks this machine, or a running JVM, for problems.
 
 use std::ffi::OsString;
 
 use clap::Args;
 
+use crate::args::JSON;
 use crate::doctor::{self, Finding, State};
 use crate::problem::Problem;
 use crate::show::{show, show_json};
 
 const AFTER_HELP: &str = "\
-Starts `java -version` once with the agent, and makes files where Classhook does; all of them go again.
-With a PID it asks that JVM for its version over the attach protocol, as jcmd does, and tries as the JVM's user what an
-agent needs: room in /tmp and for recordings, the library, and file descriptors. It names the other agents there.
-Only what was tried is good. The exit code is 3 if something is bad. What is absent is needed only for what the line
-below it says.
+Without a PID, doctor starts `java -version` once with the agent. It creates files where Classhook does, and removes
+them.
+With a PID, it requests the JVM's version over the attach protocol, as jcmd does. As the JVM's user it then tries
+what an agent needs: space in /tmp and for recordings, the library, and file descriptors. It also lists other agents.
+`good` means tried with success. `absent` is needed only for the feature that the next line names.
+The exit code is 3 if a check is `bad`.
 
 Examples:
   classhook doctor
   classhook doctor --java /opt/jdk-25/bin/java
   classhook doctor 4711";
 
-/// Looks whether all is there that Classhook needs.
+/// Checks this machine, or a running JVM, for problems.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Doctor {
-    /// The running JVM to look at instead of this machine
+    /// Check this running JVM in place of this machine
     #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..), conflicts_with = "java")]
     pub pid: Option<i32>,
-    /// The `java` to try: a path, or a name in PATH
+    /// Start this `java`: a path, or a name in PATH
     #[arg(long, value_name = "FILE", default_value = "java")]
     pub java: OsString,
-    /// Print what was found as JSON
-    #[arg(long)]
+    /// Prints JSON.
+    #[arg(long, help = JSON)]
     pub json: bool,
 }
 
 impl Doctor {
-    /// Looks, and prints what it found.
+    /// Runs the checks and prints the findings.
     ///
     /// # Errors
-    /// If there is no such JVM (`H05xx`), or something is bad (`H0637`).
+    /// If there is no such JVM (`H05xx`), or a check is bad (`H0637`).
     pub fn run(&self) -> Result<u8, Problem> {
         let findings = match self.pid {
             Some(pid) => doctor::of_jvm(pid)?,
@@ -58,8 +60,8 @@ fn conclusion(findings: &[Finding]) -> Option<Problem> {
     let bad = findings.iter().filter(|one| one.state == State::Bad);
     let bad: Vec<&str> = bad.map(|one| one.what).collect();
     (!bad.is_empty()).then(|| {
-        Problem::partial("H0637", "not all is as Classhook needs it")
+        Problem::partial("H0637", "some checks of doctor are bad")
             .with("found", bad.join(", "))
-            .with("help", "the lines above say what to do")
+            .with("help", "follow the advice below each of these checks")
     })
 }

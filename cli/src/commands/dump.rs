@@ -1,4 +1,4 @@
-//! `classhook dump`: what a running JVM has recorded so far.
+//! `classhook dump`: writes the recorded data of a running JVM.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -15,52 +15,52 @@ use serde_json::json;
 use trace::numbers::counted;
 
 use crate::agent::Agent;
-use crate::args::place;
+use crate::args::{JSON, output_path};
 use crate::outputs::atomic;
 use crate::outputs::files::Content;
 use crate::problem::Problem;
 use crate::show::{path, read, say, show, show_json};
 
 const AFTER_HELP: &str = "\
-Everything recorded up to now is in the snapshot afterwards; the JVM goes on recording to it.
-With --to, a copy is made that does not change any more; with --reset, the JVM forgets in the same moment what is in the copy.
+The snapshot then holds all data recorded so far, and the JVM continues to record to it.
+--to writes a copy that changes no more. --reset also resets the data of the copy in the JVM, in the same step.
 
-ADDRESS:PORT is a JVM that JaCoCo's agent measures with output=tcpserver, or ours with the option jacoco-tcp;
-what it says is kept as an .exec file.
+ADDRESS:PORT is the address of JaCoCo's agent with output=tcpserver, or of Classhook's agent with the option jacoco-tcp.
+Its answer is written as an .exec file.
 
 Examples:
   classhook dump 4711
   classhook dump 4711 --to now.hook && classhook report now.hook --html html
   classhook dump localhost:6300 --reset --to part.exec && classhook report part.exec --classes app.jar";
 
-/// Writes what a running JVM has recorded so far.
+/// Writes the recorded data of a running JVM to its snapshot, or to a copy.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Dump {
-    /// The JVM's process id (`classhook ps` lists them), or where its agent speaks JaCoCo's protocol
-    #[arg(value_name = "PID|ADDRESS:PORT", value_parser = Whom::parse)]
-    pub whom: Whom,
-    /// Copy what was recorded to this file
-    #[arg(long, value_name = "FILE", value_parser = place())]
+    /// Select the running JVM by process id, or JaCoCo's protocol by address
+    #[arg(value_name = "PID|ADDRESS:PORT", value_parser = DumpSource::parse)]
+    pub source: DumpSource,
+    /// Write the recorded data to this file
+    #[arg(long, value_name = "FILE", value_parser = output_path())]
     pub to: Option<PathBuf>,
-    /// Let the JVM forget in the same moment what is in the copy
+    /// Reset the copied data in the JVM, in the same step
     #[arg(long, requires = "to")]
     pub reset: bool,
-    /// Print the agent's answer as JSON
-    #[arg(long)]
+    /// Prints JSON.
+    #[arg(long, help = JSON)]
     pub json: bool,
 }
 
-/// Whom to ask.
+/// The agent that holds the recorded data.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Whom {
+pub enum DumpSource {
     /// A process of this machine.
     Process(i32),
-    /// An agent that speaks JaCoCo's protocol.
+    /// The address of an agent that answers over JaCoCo's protocol.
     Address(String),
 }
 
-impl Whom {
+impl DumpSource {
     fn parse(text: &str) -> Result<Self, String> {
         if let Some((host, port)) = text.rsplit_once(':')
             && !host.is_empty()
@@ -75,14 +75,14 @@ impl Whom {
 }
 
 impl Dump {
-    /// Asks, copies, and prints where the snapshot is.
+    /// Writes snapshot and copy, and prints the path.
     ///
     /// # Errors
-    /// If there is no agent to ask, it cannot write, or the copy cannot be made.
+    /// If the JVM has no agent, or snapshot or copy cannot be written.
     pub fn run(&self) -> Result<u8, Problem> {
-        match &self.whom {
-            Whom::Process(pid) => self.of_process(*pid),
-            Whom::Address(address) => self.of_address(address),
+        match &self.source {
+            DumpSource::Process(pid) => self.of_process(*pid),
+            DumpSource::Address(address) => self.of_address(address),
         }
     }
 
@@ -114,11 +114,11 @@ impl Dump {
 
     fn of_address(&self, address: &str) -> Result<u8, Problem> {
         let Some(to) = &self.to else {
-            let message = format!("it is not said which file {address} is dumped to");
+            let message = format!("no file to dump {address} to");
             return Err(Problem::user("H0514", message)
                 .with("help", format!("classhook dump {address} --to jacoco.exec")));
         };
-        // Before it is asked, which may make it forget: the answer must find its place.
+        // The file exists before the request, which may reset the data: the answer must not get lost.
         let file = atomic::temporary(to).map_err(|error| Problem::unwritable(to, &error))?;
         let command = Command {
             dump: true,
@@ -149,10 +149,10 @@ impl Dump {
     }
 }
 
-/// Where an answer is kept that finds no room in its place: the second is memory.
-const ELSEWHERE: [&str; 2] = ["/tmp", "/dev/shm"];
+/// Folders for an answer that does not fit at its path. The second is in memory.
+const FALLBACKS: [&str; 2] = ["/tmp", "/dev/shm"];
 
-/// The problem that an answer cannot be written, with where it is instead: the JVM has forgotten what is in it.
+/// Writes the answer to a fallback folder, because the JVM has reset the data, and adds its path to the problem.
 fn kept(problem: Problem, content: Content<'_>) -> Problem {
     let keep = |folder: &str| {
         let mut builder = tempfile::Builder::new();
@@ -160,16 +160,16 @@ fn kept(problem: Problem, content: Content<'_>) -> Problem {
         content(&mut file).ok()?;
         file.keep().ok()
     };
-    match ELSEWHERE.into_iter().find_map(keep) {
+    match FALLBACKS.into_iter().find_map(keep) {
         Some((_, kept)) => problem.with(
             "note",
-            format!("what the JVM has forgotten now is in {}", path(&kept)),
+            format!("the data that was reset in the JVM is in {}", path(&kept)),
         ),
-        None => problem.with("note", "what the JVM has forgotten now is lost"),
+        None => problem.with("note", "the data that was reset in the JVM is lost"),
     }
 }
 
-/// The first address of a name; one of this machine can have two, of which one is listened at.
+/// Resolves an address and prefers IPv4: `localhost` has two addresses, and the agent listens at one.
 fn resolve(address: &str) -> Result<SocketAddr, AskError> {
     let found = address.to_socket_addrs().map_err(AskError::Connect)?;
     let found: Vec<SocketAddr> = found.collect();
@@ -179,7 +179,7 @@ fn resolve(address: &str) -> Result<SocketAddr, AskError> {
 }
 
 fn unanswered(address: &str, error: &AskError) -> Problem {
-    let message = format!("{address} does not say what was executed");
+    let message = format!("{address} does not answer with execution data");
     let help = match error {
         AskError::Connect(_) => {
             "start the JVM with `-javaagent:jacocoagent.jar=output=tcpserver`, or with our agent and its option `jacoco-tcp=6300`"
@@ -196,7 +196,7 @@ fn damaged(address: &str, error: &exec::ReadError) -> Problem {
         .with("found", error.to_string())
 }
 
-/// A copy of what a dump has written, complete in itself; the JVM goes on writing to the snapshot.
+/// Copies the dumped part of a snapshot, which the JVM continues to write, to a complete snapshot.
 pub(crate) fn copy(dump: &Answer, snapshot: &Path, to: &Path) -> Result<(), Problem> {
     File::open(snapshot).map_err(|error| Problem::unreadable(snapshot, &error))?;
     atomic::file(to, &|out| write_copy(dump, snapshot, out))
@@ -221,11 +221,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn process_or_address_is_asked() {
-        let address = |text: &str| Ok(Whom::Address(text.to_owned()));
-        assert_eq!(Whom::parse("4711"), Ok(Whom::Process(4711)));
+    fn dump_source_is_a_process_or_an_address() {
+        let address = |text: &str| Ok(DumpSource::Address(text.to_owned()));
+        assert_eq!(DumpSource::parse("4711"), Ok(DumpSource::Process(4711)));
         for text in ["localhost:6300", "10.0.0.1:1", "[::1]:6300"] {
-            assert_eq!(Whom::parse(text), address(text));
+            assert_eq!(DumpSource::parse(text), address(text));
         }
         for wrong in [
             "",
@@ -236,7 +236,7 @@ mod tests {
             "localhost:",
             "localhost:65536",
         ] {
-            assert!(Whom::parse(wrong).is_err(), "{wrong}");
+            assert!(DumpSource::parse(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `classhook enable`: a plugin in a running JVM.
+//! `classhook enable`: loads or enables a plugin in a running JVM.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -19,21 +19,22 @@ use crate::progress;
 use crate::unmatched;
 
 const AFTER_HELP: &str = "\
-A plugin that was disabled sees classes again, as it was configured; with --select, --grant or --plugin-settings it is configured anew.
-One that the agent does not have is brought in. Classes that are loaded already are retransformed.
+A disabled plugin receives classes again, with its former configuration.
+--select, --grant and --plugin-settings configure it anew. The agent loads a plugin that it does not have.
+Loaded classes are retransformed.
 
 Examples:
   classhook enable 4711 coverage
   classhook enable 4711 count-calls.wasm --grant probes --select 'com.acme.**'";
 
-/// Brings a plugin into a running JVM, or switches it on again.
+/// Loads a plugin into a running JVM, or enables it again.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Enable {
-    /// Whom to ask.
+    /// The running JVM.
     #[command(flatten)]
     pub target: Target,
-    /// A plugin that is there, a bundled one (coverage, patch, trace), or a component file (.wasm)
+    /// Enable this plugin: one of the agent, a bundled one (coverage, patch, trace) or a component file (.wasm)
     #[arg(value_name = "NAME|FILE")]
     pub plugin: OsString,
     /// The options of the plugin.
@@ -45,10 +46,10 @@ pub struct Enable {
 }
 
 impl Enable {
-    /// Asks and prints what came of it.
+    /// Enables the plugin and prints the change.
     ///
     /// # Errors
-    /// If there is no agent to ask, or the plugin cannot be configured.
+    /// If the JVM has no agent, or the plugin cannot be configured.
     pub fn run(&self) -> Result<u8, Problem> {
         let plugin = checked_options::plugin_reference(&self.plugin)?;
         let compiled = Precompiled::for_plugin(&plugin, self.target.pid)?;

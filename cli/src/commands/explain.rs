@@ -8,6 +8,7 @@ use host::Pipeline;
 use probes::ProbeTable;
 use rewriter::{ClassFile, print};
 
+use crate::args::{CLASS_PATH, JSON, PLUGIN, PLUGIN_CONFIG};
 use crate::explained::ExplainedClass;
 use crate::inputs::class_files::Found;
 use crate::inputs::named_classes;
@@ -18,8 +19,9 @@ use crate::problem::Problem;
 use crate::show::{self, complain, show};
 
 const AFTER_HELP: &str = "\
-Edits stand in the code where they go (+), with notes (#) and the reasons why a method is left alone (!).
-The plan is made as in a JVM, by the same code; nothing is run, so every capability is granted.
+The output shows the code with edits (+) in place, notes (#), and the reasons for skipped methods (!).
+The same code as in a JVM computes the plan. No class runs, so every capability is granted.
+--json prints one object a line for each class: edits, notes, skipped methods with reasons, bytes and times.
 
 Examples:
   classhook explain coverage build/classes/com/acme/Foo.class
@@ -29,38 +31,38 @@ Examples:
   classhook explain my-plugin --in app.jar '**' --notes
   classhook explain coverage --in jrt:java.base java.lang.Integer";
 
-/// Shows what a plugin would do to classes.
+/// Shows the edits that a plugin plans for classes.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Explain {
-    /// A bundled plugin (coverage, patch, trace), a component file (.wasm), or a project's folder, which is built
-    #[arg(value_name = "PLUGIN")]
+    /// The plugin.
+    #[arg(value_name = "PLUGIN", help = PLUGIN)]
     pub plugin: String,
-    /// A class file, JAR!com.acme.Foo, or with --in a name or pattern
+    /// Explain these classes: a class file, JAR!com.acme.Foo, or with --in a name or pattern
     #[arg(required = true, value_name = "CLASS")]
     pub classes: Vec<String>,
-    /// Where to look for the classes: a folder, a jar, or jrt:MODULE; may be repeated
-    #[arg(long = "in", value_name = "PATH")]
+    /// Folders, archives and modules with the classes.
+    #[arg(long = "in", value_name = "PATH", help = CLASS_PATH)]
     pub within: Vec<String>,
-    /// Settings of the plugin, a classhook.toml with a table `[[plugin]]` for it
-    #[arg(long, value_name = "FILE")]
+    /// Settings of the plugin.
+    #[arg(long, value_name = "FILE", help = PLUGIN_CONFIG)]
     pub config: Option<PathBuf>,
-    /// Show the class before and after, as a difference
+    /// Show the difference between the original and the changed class
     #[arg(long)]
     pub diff: bool,
-    /// Show figures for each class: edits, notes, bytes before and after, and the time that the plugin took
+    /// Show statistics of each class: edits, notes, bytes before and after, time of the plugin
     #[arg(long)]
     pub stats: bool,
-    /// Print the notes of the plugin alone, each in a line: CLASS.METHOD: NOTE
+    /// Print only the notes of the plugin, one a line: CLASS.METHOD: NOTE
     #[arg(long, conflicts_with_all = ["diff", "stats", "json"])]
     pub notes: bool,
-    /// Print a JSON object in a line for each class: edits, notes, what was left alone and why, bytes and times
-    #[arg(long, conflicts_with_all = ["diff", "stats"])]
+    /// Prints JSON.
+    #[arg(long, help = JSON, conflicts_with_all = ["diff", "stats"])]
     pub json: bool,
 }
 
 impl Explain {
-    /// Explains; the result is 1 if the plugin failed on a class.
+    /// Prints the plans and returns 1 if the plugin failed on a class.
     ///
     /// # Errors
     /// If plugin or classes cannot be read.
@@ -123,7 +125,7 @@ impl Explain {
     }
 }
 
-/// The difference; an unchanged class has no bytes.
+/// Writes the difference. An unchanged class has no bytes.
 fn changes(class: &ClassFile<'_>, after: &[u8], text: &mut String) -> std::fmt::Result {
     let name = class.this_class();
     match ClassFile::read(after) {
@@ -131,11 +133,11 @@ fn changes(class: &ClassFile<'_>, after: &[u8], text: &mut String) -> std::fmt::
             write!(text, "--- {name}\n+++ {name}\n")?;
             print::difference(class, &after, text)
         }
-        Err(_) => writeln!(text, "// the class stays as it is"),
+        Err(_) => writeln!(text, "// the class is unchanged"),
     }
 }
 
-/// Reads a class that was found.
+/// Parses a class file.
 pub(super) fn read(found: &Found) -> Result<ClassFile<'_>, Problem> {
     ClassFile::read(&found.bytes).map_err(|error| {
         Problem::user("H0613", format!("{} is damaged", found.origin))

@@ -8,6 +8,7 @@ use host::config::BUNDLED;
 use host::plugin_description::{self, Interface, PluginDescription};
 use rewriter::{ClassFile, print};
 
+use crate::args::CLASS_PATH;
 use crate::guard::opinion::Opinion;
 use crate::guard::{Guards, READERS};
 use crate::inputs::class_files::Found;
@@ -18,9 +19,9 @@ use crate::problem::Problem;
 use crate::show::{name, show};
 
 const AFTER_HELP: &str = "\
-A class is printed in the manner of `javap -v -p`, with what two independent readers say of it.
-Those run in a process of their own under limits, so that a hostile file hurts nothing.
-Of a plugin, its imports are shown with the capabilities they need; it is configured, and shown no class.
+A class is printed like `javap -v -p`, with the verdicts of two independent readers.
+The readers run in a process of their own under limits, so that a hostile file does no harm.
+A plugin is printed with its imports and the capabilities that they need. It is configured, and receives no class.
 
 Examples:
   classhook inspect build/classes/com/acme/Foo.class
@@ -28,15 +29,15 @@ Examples:
   classhook inspect --in jrt:java.base java.lang.Integer
   classhook inspect my-plugin.wasm";
 
-/// Shows what is in class files and plugins.
+/// Prints the contents of class files and plugins.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Inspect {
-    /// A class file, JAR!com.acme.Foo, with --in a name or pattern, a component file (.wasm), or a bundled plugin (coverage, patch, trace)
+    /// Print these files: a class file, JAR!com.acme.Foo, with --in a name or pattern, a component file (.wasm), a bundled plugin
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<String>,
-    /// Where to look for the classes: a folder, a jar, or jrt:MODULE; may be repeated
-    #[arg(long = "in", value_name = "PATH")]
+    /// Folders, archives and modules with the classes.
+    #[arg(long = "in", value_name = "PATH", help = CLASS_PATH)]
     pub within: Vec<String>,
 }
 
@@ -97,7 +98,7 @@ fn class(found: &Found, guards: &Guards) -> Result<u8, Problem> {
     Ok(exit)
 }
 
-/// What a plugin is, imports and exports.
+/// Returns a description of a plugin: version, digest, imports, exports, selectors.
 pub(super) fn plugin_text(plugin: &PluginDescription) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "plugin {}", name(&plugin.name));
@@ -110,7 +111,7 @@ pub(super) fn plugin_text(plugin: &PluginDescription) -> String {
     interfaces("exports", &plugin.exports, &mut text);
     match &plugin.selectors {
         Ok(selectors) if selectors.is_empty() => {
-            text.push_str("  selects: whatever the user does\n")
+            text.push_str("  selects: the classes that the user selects\n")
         }
         Ok(selectors) => {
             let _ = writeln!(text, "  selects: {}", name(&selectors.join("; ")));

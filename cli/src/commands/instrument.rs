@@ -1,4 +1,4 @@
-//! `classhook instrument`: instruments classes before they run.
+//! `classhook instrument`: instruments class files and jars without a JVM.
 
 use std::fmt::Write as _;
 use std::io::{BufWriter, IsTerminal};
@@ -14,7 +14,7 @@ use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag::register_conditional_shutdown;
 use tempfile::NamedTempFile;
 
-use crate::args::{Configuration, Plugins, place};
+use crate::args::{Configuration, Plugins, output_path};
 use crate::checked_options::check;
 use crate::failed_plugins;
 use crate::instrument::baseline::Baseline;
@@ -30,10 +30,11 @@ use crate::show;
 use crate::warnings::Warnings;
 
 const AFTER_HELP: &str = "\
-For JVMs that take no agent. What runs needs the runtime on its class path, which --runtime writes or --embed puts in;
-it records to the folder that -Dclasshook.output=DIR or CLASSHOOK_OUTPUT names, else to classhook.
-One input becomes OUT; of several, files go into the folder OUT, and so does the content of folders.
-Signed jars lose their signature. Everything that is no class is copied as it is. Nothing appears half-written.
+Use this for JVMs that cannot load an agent. The program needs the runtime on its class path: --runtime writes it,
+--embed adds it to the output. The program records to the folder of -Dclasshook.output=DIR or CLASSHOOK_OUTPUT
+[default: classhook].
+One input is written to OUT. Several inputs, and the contents of folders, are written into the folder OUT.
+Signed jars lose their signature. Other files are copied unchanged. Outputs appear when they are complete.
 
 Examples:
   classhook instrument app.jar -o app-recording.jar --embed --baseline classhook/app.hook
@@ -44,28 +45,22 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Instrument {
-    /// Class files, folders, jars (jars within them, too)
+    /// Instrument these class files, folders and jars, with nested jars
     #[arg(value_name = "IN")]
     pub inputs: Vec<PathBuf>,
-    /// Where the output goes: a file for one file, else a folder
-    #[arg(short, long = "output", alias = "out", value_name = "OUT", requires = "inputs", value_parser = place())]
+    /// Write the output to this file or folder
+    #[arg(short, long = "output", alias = "out", value_name = "OUT", requires = "inputs", value_parser = output_path())]
     pub out: Option<PathBuf>,
-    /// Which plugins work.
-    #[command(flatten)]
-    pub plugins: Plugins,
-    /// How classes are changed.
-    #[command(flatten)]
-    pub configuration: Configuration,
-    /// Write the runtime, which instrumented classes need on their class path, to this jar
-    #[arg(long, value_name = "FILE", value_parser = place())]
+    /// Write the runtime to this jar; instrumented classes need it on their class path
+    #[arg(long, value_name = "FILE", value_parser = output_path())]
     pub runtime: Option<PathBuf>,
-    /// Put the runtime into each folder and jar that is instrumented
+    /// Add the runtime to each instrumented folder and jar
     #[arg(long, requires = "inputs")]
     pub embed: bool,
-    /// Keep the original classes in this snapshot (.hook): reports then need no --classes
-    #[arg(long, value_name = "FILE", requires = "inputs", value_parser = place())]
+    /// Write the original classes to this snapshot (.hook), for reports without --classes
+    #[arg(long, value_name = "FILE", requires = "inputs", value_parser = output_path())]
     pub baseline: Option<PathBuf>,
-    /// Two inputs with different files of one name: refuse them, or keep the first
+    /// Choose the reaction to different input files with one name
     #[arg(
         long,
         value_name = "ACTION",
@@ -73,16 +68,23 @@ pub struct Instrument {
         requires = "inputs"
     )]
     pub on_conflict: OnConflict,
-    /// How many threads work [default: one per processor]
+    /// Use this number of threads [default: one for each processor]
     #[arg(long, value_name = "NUMBER")]
     pub threads: Option<usize>,
+    /// The plugins.
+    #[command(flatten)]
+    pub plugins: Plugins,
+    /// Settings of the plugins.
+    #[command(flatten)]
+    pub configuration: Configuration,
 }
 
 impl Instrument {
-    /// Instruments; the result is 3 if that is strict and something failed, or a plugin failed on all that it wanted.
+    /// Instruments the inputs. Returns 3 if a plugin failed on every class that it selected, or on one with
+    /// `--on-error strict`.
     ///
     /// # Errors
-    /// If inputs, output, plugins or settings are wrong, or something cannot be written.
+    /// If inputs, output, plugins or settings are wrong, or a file cannot be written.
     pub fn run(&self) -> Result<u8, Problem> {
         let paths = match (&self.out, self.inputs.is_empty()) {
             (Some(out), false) => Some(Paths::new(&self.inputs, out)?),
@@ -139,7 +141,7 @@ impl Instrument {
         }
     }
 
-    /// Works on all inputs, in order.
+    /// Instruments all inputs, in order.
     fn all(
         &self,
         instrumenter: &Instrumenter,
@@ -197,7 +199,7 @@ impl Instrument {
         line(tally.failed, "failed, kept as they are");
         line(tally.unreadable, "cannot be read, kept as they are");
         let summary = pipeline.summary();
-        line(summary.skipped_methods, "methods left alone");
+        line(summary.skipped_methods, "methods skipped");
         line(
             summary.huge_methods,
             "methods too long for HotSpot's compilers",
@@ -205,7 +207,7 @@ impl Instrument {
         line(tally.others, "other files");
         line(
             left_out,
-            "left out: an earlier input has others of their names",
+            "left out: an earlier input has other files with their names",
         );
         let written = [&self.out, &self.baseline, &self.runtime];
         for path in written.into_iter().flatten() {
@@ -215,7 +217,7 @@ impl Instrument {
     }
 }
 
-/// A snapshot of the original classes that has no name yet.
+/// A snapshot of the original classes, before its rename to the final path.
 type FileBaseline = Baseline<BufWriter<NamedTempFile>>;
 
 fn publish(baseline: FileBaseline, path: &Path) -> Result<(), Problem> {
@@ -228,18 +230,15 @@ fn publish(baseline: FileBaseline, path: &Path) -> Result<(), Problem> {
 
 fn nothing_to_do(no_input: bool) -> Problem {
     let (message, expected) = match no_input {
-        true => (
-            "there is nothing to instrument",
-            "IN… -o OUT, or --runtime FILE",
-        ),
-        false => ("it is not said where the output goes", "-o OUT"),
+        true => ("no input to instrument", "IN… -o OUT, or --runtime FILE"),
+        false => ("no path for the output", "-o OUT"),
     };
     Problem::user("H0648", message)
         .with("expected", expected)
         .with("help", "classhook help instrument")
 }
 
-/// Becomes true when a signal asks the command to end; a second one ends it at once.
+/// Returns a flag that the first signal sets. A second signal ends the process.
 fn interrupts() -> Result<Arc<AtomicBool>, Problem> {
     let flag = Arc::new(AtomicBool::new(false));
     let register = || {
@@ -247,7 +246,7 @@ fn interrupts() -> Result<Arc<AtomicBool>, Problem> {
             register_conditional_shutdown(signal, 128 + signal, Arc::clone(&flag))?;
             signal_hook::flag::register(signal, Arc::clone(&flag))?;
         }
-        // A file that becomes larger than it may be is an error of the write, and told as one.
+        // The write of a file beyond the size limit fails and is reported as an error.
         signal_hook::flag::register(SIGXFSZ, Arc::default())
     };
     register().map_err(|error: std::io::Error| {
@@ -256,7 +255,7 @@ fn interrupts() -> Result<Arc<AtomicBool>, Problem> {
     Ok(flag)
 }
 
-/// A line on a terminal that says how far it is; nothing elsewhere.
+/// Returns a progress line on a terminal, and a hidden one elsewhere.
 fn progress() -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();

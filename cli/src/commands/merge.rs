@@ -1,4 +1,4 @@
-//! `classhook merge`: many files of runs become one snapshot.
+//! `classhook merge`: merges the coverage of several runs into one snapshot.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -8,10 +8,10 @@ use clap::Args;
 use probes::{BaselineWriter, Meta, ProbeLocation};
 use trace::numbers::counted;
 
-use crate::args::place;
+use crate::args::{ALL_RUNS, STRICT_INPUTS, output_path};
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::execution_data::{
-    BegunLines, COUNTS, ExecutionDataStore, LINES, MeasuredClass, OfLoader, PLUGIN,
+    BegunLines, COUNTS, ExecutionDataStore, LINES, LoaderData, MeasuredClass, PLUGIN,
 };
 use crate::inputs::runs::{self, Found};
 use crate::outputs::atomic;
@@ -20,37 +20,38 @@ use crate::show::{path, say, show};
 use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
-Of a folder with several runs the last is merged, and the others are named; --all-runs takes all.
-The snapshot that is written holds what was executed in any of the runs, by which tests, their class files and sessions.
-Reports of it are those of all the files together, also by class loader, where each file was recorded with --per-loader. What JaCoCo's .exec files lack, class files, it lacks, too.
+In a folder with several runs, the last run is merged and the others are named; --all-runs selects all.
+The new snapshot holds the executed code of all runs with its tests, the class files and the sessions.
+Its reports equal those of all files together, also by class loader if each file was recorded with --per-loader.
+JaCoCo's .exec files contribute no class files.
 
 Examples:
   classhook merge out/*.hook --to all.hook
   classhook merge unit-tests integration-tests jacoco.exec --to all.hook && classhook report all.hook --html html";
 
-/// Merges what runs left into one snapshot.
+/// Merges the coverage of several runs into one snapshot.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Merge {
-    /// Snapshots (.hook) and JaCoCo's files (.exec), or folders that hold them
+    /// Merge these snapshots (.hook) and JaCoCo's files (.exec), or folders with them
     #[arg(required = true, value_name = "SNAPSHOT|DIR")]
     pub files: Vec<PathBuf>,
-    /// The snapshot to write
-    #[arg(long, value_name = "FILE", value_parser = place())]
+    /// Write the recorded data to this file
+    #[arg(long, value_name = "FILE", value_parser = output_path())]
     pub to: PathBuf,
-    /// Merge all runs of a folder, not only the last
-    #[arg(long)]
+    /// Merges all runs.
+    #[arg(long, help = ALL_RUNS)]
     pub all_runs: bool,
-    /// Merge nothing if one of the files is damaged; else it is left out and named, and the exit code is 3
-    #[arg(long)]
+    /// Fails on damaged inputs.
+    #[arg(long, help = STRICT_INPUTS)]
     pub strict_inputs: bool,
 }
 
 impl Merge {
-    /// Reads, writes, and says what was merged.
+    /// Writes the snapshot and prints a summary.
     ///
     /// # Errors
-    /// If nothing can be read, or the snapshot cannot be written.
+    /// If no input can be read, or the snapshot cannot be written.
     pub fn run(&self) -> Result<u8, Problem> {
         let Found { files, notes } = runs::find(&self.files, self.all_runs)?;
         let mut warnings = Warnings::default();
@@ -58,12 +59,10 @@ impl Merge {
         let mut recorded = ExecutionDataStore::read(&files, &mut damaged, &mut warnings)?;
         let is_partial = damaged.any()? || warnings.of_missing();
         if recorded.classes.is_empty() {
-            return Err(
-                Problem::user("H0610", "there is no coverage to merge").with(
-                    "expected",
-                    "snapshots or .exec files with at least one class",
-                ),
-            );
+            return Err(Problem::user("H0610", "no coverage to merge").with(
+                "expected",
+                "snapshots or .exec files with at least one class",
+            ));
         }
         if !recorded.counts.is_empty() {
             recorded.other_plugins.insert(COUNTS.to_owned());
@@ -92,28 +91,25 @@ impl Merge {
 
 fn other_plugins(recorded: &ExecutionDataStore) -> Warning {
     let names: Vec<&str> = recorded.other_plugins.iter().map(String::as_str).collect();
-    Warning::new("H0675", "only what the plugin coverage recorded is merged")
+    Warning::new("H0675", "only data of the plugin coverage is merged")
         .with("found", format!("results of {}", names.join(", ")))
-        .with(
-            "help",
-            "keep these files for what the other plugins recorded",
-        )
+        .with("help", "keep these files for the data of the other plugins")
 }
 
 fn loaders_united(cause: String) -> Warning {
     Warning::new(
         "H0675",
-        "what single class loaders executed is merged for all loaders together",
+        "the data of all class loaders is merged as one",
     )
     .with("cause", cause)
     .with(
         "help",
-        "merge only what was recorded with --per-loader, or keep the files for reports with --per-loader",
+        "merge only recordings made with --per-loader, or keep the files for reports with --per-loader",
     )
 }
 
-/// What is merged by class loader.
-type Loaders<'a> = Option<&'a BTreeMap<String, OfLoader>>;
+/// Merged data of each class loader, if it stays separate.
+type Loaders<'a> = Option<&'a BTreeMap<String, LoaderData>>;
 
 fn write(
     recorded: &ExecutionDataStore,
@@ -150,7 +146,7 @@ fn write(
     }
 }
 
-/// Writes classes and the lines that were begun in them; the places of the classes.
+/// Writes classes and their begun lines. Returns the positions of the classes in the snapshot.
 fn write_classes(
     writer: &mut BaselineWriter<&mut dyn Write>,
     classes: &[MeasuredClass],
@@ -173,7 +169,7 @@ fn write_classes(
     Ok(places)
 }
 
-/// No JVM wrote the merged snapshot, so it has no process id; the newest JVM decides about multi-release jars.
+/// Returns the header of the merged snapshot. It has no process id, and the newest JVM's version for multi-release jars.
 fn meta(recorded: &ExecutionDataStore) -> Meta {
     let sessions = recorded.sessions.iter().map(|session| probes::Session {
         id: session.id.clone(),

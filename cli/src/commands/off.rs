@@ -1,4 +1,4 @@
-//! `classhook off`: the agent leaves a running JVM.
+//! `classhook off`: restores all classes of a running JVM and ends the agent.
 
 use clap::Args;
 use control::Request;
@@ -11,26 +11,26 @@ use crate::problem::Problem;
 use crate::progress;
 
 const AFTER_HELP: &str = "\
-Every class is again as it was, the agent's threads have ended, its socket and its hook are gone, and the snapshot is complete.
-`classhook attach` brings it back at any time.
+All classes are restored, the agent's threads, socket and hook are removed, and the snapshot is complete.
+`classhook attach` loads the agent again at any time.
 
 Example:
   classhook off 4711";
 
-/// Undoes everything in a running JVM, and leaves it.
+/// Restores all classes of a running JVM and ends the agent.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Off {
-    /// Whom to ask.
+    /// The running JVM.
     #[command(flatten)]
     pub target: Target,
 }
 
 impl Off {
-    /// Asks and prints what came of it.
+    /// Ends the agent and prints the restored classes.
     ///
     /// # Errors
-    /// If there is no agent to ask.
+    /// If the JVM has no agent.
     pub fn run(&self) -> Result<u8, Problem> {
         progress::answer(&self.target, &Request::Off, |answer: &Answer| {
             let restored = match answer.restored {

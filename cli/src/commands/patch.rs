@@ -1,4 +1,4 @@
-//! `classhook patch`: other class files for classes of a running JVM.
+//! `classhook patch`: replaces classes of a running JVM by other class files.
 
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use trace::numbers::counted;
 
 use crate::absent_classes;
 use crate::agent::{self, Agent, Found};
-use crate::args::{Settings, Target, place};
+use crate::args::{Settings, Target, output_path};
 use crate::checked_options::CheckedOptions;
 use crate::inputs::class_files::{self, Loader};
 use crate::javac::{self, LoadedClasses};
@@ -25,56 +25,56 @@ use crate::show::{self, show, show_json};
 use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
-Methods get other bodies; fields, methods, supertypes and modifiers must stay. All classes are patched, or none.
-Calls that are under way go on in the old code, later ones run the new. A change that has no effect is refused, such as
-one of a static initialiser, which does not run again; --force patches the rest.
-A class that is not loaded waits: the new file is used when a loader loads it. A class that no loader finds is refused.
-Patches stack, and survive what other agents do; `classhook patches` lists them, `classhook rollback` takes them back.
-Each change is logged in the file that the answer names. If no agent is in the JVM, it is loaded.
+A patch replaces method bodies. Fields, methods, supertypes and modifiers must stay the same. All classes are patched,
+or none. Calls in progress finish in the old code, and later calls run the new code.
+A change without effect is refused, such as one of a static initialiser, which does not run again. --force patches the
+rest. A class that is not loaded yet is patched when a loader loads it. A class that no loader finds is refused.
+Patches stack, and survive the changes of other agents. `classhook patches` lists them, and `classhook rollback` undoes
+them. The log file, whose path is printed, records each change. If the JVM has no agent, one is loaded.
 
 Examples:
   classhook patch 4711 --source Account.java --note 'rounding, ticket 12'
   classhook patch 4711 build/classes --check
   classhook patch 4711 fix.jar --loader com.acme.PluginLoader";
 
-/// Puts other class files in the place of classes of a running JVM.
+/// Replaces classes of a running JVM by other class files.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Patch {
-    /// Whom to ask.
+    /// The running JVM.
     #[command(flatten)]
     pub target: Target,
-    /// New classes: a class file, a jar or a folder
+    /// Read the new classes from these class files, jars and folders
     #[arg(value_name = "CLASSES", required_unless_present = "source")]
     pub classes: Vec<String>,
-    /// New classes as Java source, compiled on the JVM's class path; may be repeated
+    /// Compile the new classes from this Java source; repeatable
     #[arg(long, value_name = "FILE")]
     pub source: Vec<PathBuf>,
-    /// Class path for --source in place of the JVM's own
+    /// Compile --source on this class path, in place of the JVM's own
     #[arg(long, value_name = "PATH", requires = "source")]
     pub class_path: Option<OsString>,
-    /// Only say what would come of it
+    /// Check the patch without a change of the JVM
     #[arg(long)]
     pub check: bool,
-    /// Ask the JVM even if the classes break its rules
+    /// Send the classes to the JVM even if they break its rules
     #[arg(long)]
     pub force: bool,
-    /// Patch what can be patched, instead of nothing if a class cannot
+    /// Patch the accepted classes even if others are refused
     #[arg(long)]
     pub partial: bool,
-    /// Only classes of this loader: boot, platform, app, com.acme.Loader or com.acme.Loader@1b6d3586
+    /// Patch only classes of this loader: boot, platform, app, com.acme.Loader or com.acme.Loader@1b6d3586
     #[arg(long, value_name = "LOADER")]
     pub loader: Option<String>,
-    /// What to keep beside the patch, in the list and the log
+    /// Add a note to the patch, for list and log
     #[arg(long, value_name = "TEXT")]
     pub note: Option<String>,
-    /// Folder for the agent's files, if it is not in the JVM yet [default: classhook]
-    #[arg(short, long, value_name = "DIR", value_parser = place())]
+    /// Write recordings to this folder; for a new agent [default: classhook]
+    #[arg(short, long, value_name = "DIR", value_parser = output_path())]
     pub output: Option<PathBuf>,
 }
 
 impl Patch {
-    /// Compiles, sends and prints what came of each class.
+    /// Sends the classes, compiled if necessary, and prints the outcome of each.
     ///
     /// # Errors
     /// If the classes cannot be read or compiled, the JVM cannot be reached, or the patch is refused (`H0720`).
@@ -123,7 +123,7 @@ impl Patch {
         let mut read = |place: &str| {
             class_files::read(place, &Loader::newest(), &mut |classes| {
                 let mut classes = classes;
-                // A module's own file is no class that could be loaded.
+                // A module descriptor is not a class.
                 classes.retain(|class| !class.origin.ends_with("module-info.class"));
                 found.extend(classes.into_iter().map(|class| ClassBytes(class.bytes)));
                 Ok(())
@@ -133,13 +133,13 @@ impl Patch {
             return Err(
                 Problem::user("H0727", format!("{source} is source, not a class file")).with(
                     "help",
-                    format!("--source {source} has it compiled on the JVM's class path"),
+                    format!("compile it on the JVM's class path with --source {source}"),
                 ),
             );
         }
         self.classes.iter().try_for_each(|place| read(place))?;
         if !self.source.is_empty() {
-            let mut loaded = OfAgent {
+            let mut loaded = ClassesOfAgent {
                 agent: &mut *agent,
                 patch: self,
             };
@@ -148,7 +148,7 @@ impl Patch {
             read(&folder.path().to_string_lossy())?;
         }
         if found.is_empty() {
-            let problem = Problem::user("H0727", "there is no class file to patch with");
+            let problem = Problem::user("H0727", "no class file to patch with");
             return Err(problem.with("looked", self.classes.join(", ")));
         }
         Ok(PatchRequest {
@@ -162,19 +162,19 @@ impl Patch {
         })
     }
 
-    /// The folder of the log, for an agent whose output folder goes with another command.
+    /// Returns the folder of the log, for an agent whose output folder another command will remove.
     fn log_folder(&self, agent: &mut LazyAgent) -> Result<Option<PathBuf>, Problem> {
         let agent_of_us = agent.get(self)?;
         let folder = recording_folder::lasting(agent_of_us.process(), self.output.as_deref())?;
         Ok((!agent.is_new).then_some(folder))
     }
 
-    /// Refuses a loader that is not in the JVM while others have the classes.
+    /// Refuses a loader that the JVM does not have, if other loaders have the classes.
     fn check_loader(&self, agent: &mut LazyAgent, request: &PatchRequest) -> Result<(), Problem> {
         let Some(loader) = &self.loader else {
             return Ok(());
         };
-        // What is no class file is refused by the agent.
+        // The agent refuses malformed class files.
         let read =
             |class: &ClassBytes| Some(ClassFile::read(&class.0).ok()?.this_class().to_string());
         let names = request.classes.iter().filter_map(read);
@@ -184,9 +184,9 @@ impl Patch {
 
     fn refusal(&self, patched: &Patched) -> Problem {
         let what = if self.check {
-            "the JVM would not take this patch"
+            "the JVM would refuse this patch"
         } else {
-            "the JVM does not take this patch; nothing was changed"
+            "the JVM refuses this patch; nothing was changed"
         };
         let refused = patched
             .classes
@@ -204,7 +204,10 @@ impl Patch {
                 .filter(|class| class.state == ClassState::Refused)
                 .count();
         if fits > 0 && !self.partial {
-            let text = format!("--partial patches what can be: {}", counted(fits, "class"));
+            let text = format!(
+                "patch the possible classes with --partial: {}",
+                counted(fits, "class")
+            );
             problem = problem.with("help", text);
         }
         if added_by_jacoco(patched) {
@@ -212,17 +215,15 @@ impl Patch {
         }
         let broken = || patched.classes.iter().flat_map(|class| &class.broken);
         if broken().any(|rule| rule.number != 0) {
-            let text = "keep fields, methods, supertypes and modifiers as they are, and change bodies only; a lambda or inner class more or less changes them, too";
+            let text = "change only method bodies, and keep fields, methods, supertypes and modifiers; an added or removed lambda or inner class changes them, too";
             problem = problem.with("help", text);
         }
         if broken().all(|rule| !rule.forcible) {
             return problem;
         }
         let text = match broken().any(|rule| rule.forcible && rule.number == 0) {
-            true => {
-                "--force patches the classes all the same, without the parts that have no effect"
-            }
-            false => "--force leaves the decision to the JVM",
+            true => "patch the classes without the parts that have no effect, with --force",
+            false => "leave the decision to the JVM with --force",
         };
         problem.with("help", text)
     }
@@ -230,17 +231,15 @@ impl Patch {
     fn describe(&self, patched: &Patched) -> String {
         let pid = self.target.pid;
         let mut text = match patched.ids.first() {
-            None if self.check => "the JVM would take this patch\n".to_owned(),
+            None if self.check => "the JVM would accept this patch\n".to_owned(),
             None => "nothing to do: the JVM runs these classes already\n".to_owned(),
             Some(id) => {
                 let waits = patched
                     .classes
                     .iter()
                     .all(|class| class.state != ClassState::Patched);
-                let state = if waits { "waits" } else { "is in force" };
-                format!(
-                    "patch {id} {state} in {pid}; `classhook rollback {pid} {id}` takes it back\n"
-                )
+                let state = if waits { "waits" } else { "is applied" };
+                format!("patch {id} {state} in {pid}; `classhook rollback {pid} {id}` undoes it\n")
             }
         };
         for class in &patched.classes {
@@ -253,10 +252,10 @@ impl Patch {
     }
 }
 
-/// What there is to do where JaCoCo has changed the class as it was loaded.
-const JACOCO: &str = "JaCoCo's agent has added $jacocoInit and $jacocoData to the class as it was loaded, and no class file without them can take its place. Start the JVM without that agent, or with its option excludes=CLASS";
+/// Advice if JaCoCo's agent has changed the loaded class.
+const JACOCO: &str = "start the JVM without JaCoCo's agent, or with its option excludes=CLASS: it added $jacocoInit and $jacocoData to the loaded class, and a class file without them cannot replace it";
 
-/// Whether a class lacks what JaCoCo's agent has added to the one that is loaded.
+/// Checks whether a class lacks the members that JaCoCo's agent added to the loaded class.
 fn added_by_jacoco(patched: &Patched) -> bool {
     let broken = patched.classes.iter().flat_map(|class| &class.broken);
     broken
@@ -264,7 +263,7 @@ fn added_by_jacoco(patched: &Patched) -> bool {
         .any(|rule| rule.text.contains(" $jacoco"))
 }
 
-/// The names of the classes in a state, each once.
+/// Returns the names of the classes in a state, each once.
 fn names_of(patched: &Patched, state: ClassState) -> Vec<String> {
     let classes = patched.classes.iter().filter(|class| class.state == state);
     let mut names: Vec<String> = classes.map(|class| class.class.clone()).collect();
@@ -272,13 +271,13 @@ fn names_of(patched: &Patched, state: ClassState) -> Vec<String> {
     names
 }
 
-/// The classes of the JVM, as its agent knows them.
-struct OfAgent<'a> {
+/// The loaded classes of the JVM, through its agent.
+struct ClassesOfAgent<'a> {
     agent: &'a mut LazyAgent,
     patch: &'a Patch,
 }
 
-impl LoadedClasses for OfAgent<'_> {
+impl LoadedClasses for ClassesOfAgent<'_> {
     fn places(&mut self, classes: &[String]) -> Result<Vec<PathBuf>, Problem> {
         let loader = self.patch.loader.as_deref();
         loader_places::of(self.agent.get(self.patch)?, classes, loader)
@@ -293,18 +292,18 @@ impl LoadedClasses for OfAgent<'_> {
     }
 }
 
-/// The agent, once it is needed. One that was loaded for this command stays only for a patch.
+/// The agent, loaded on first use. An agent that this command loaded stays only for a patch.
 #[derive(Debug, Default)]
 struct LazyAgent {
     agent: Option<Agent>,
-    /// It was not in the JVM before.
+    /// This command loaded the agent.
     is_new: bool,
-    /// Where it records what nobody wants to keep.
+    /// The temporary output folder of the agent.
     passing: Option<PassingFolder>,
 }
 
 impl LazyAgent {
-    /// The agent, which is loaded if it is not there.
+    /// Returns the agent, and loads it if the JVM has none.
     fn get(&mut self, patch: &Patch) -> Result<&mut Agent, Problem> {
         let agent = match self.agent.take() {
             Some(agent) => agent,
@@ -337,7 +336,7 @@ impl LazyAgent {
         Ok(agent)
     }
 
-    /// There is a patch, for which the agent stays.
+    /// Lets the agent stay, for its patch.
     fn keep(self) -> Result<(), Problem> {
         match self.agent {
             Some(mut agent) if self.is_new => agent.lease(None, None),
@@ -345,7 +344,7 @@ impl LazyAgent {
         }
     }
 
-    /// Nothing was patched: an agent that was loaded for that leaves, unless somebody has asked it for something else.
+    /// Ends an agent that was loaded for this command, unless another command uses it.
     fn leave(self) -> Result<(), Problem> {
         let Some(mut agent) = self.agent.filter(|_| self.is_new) else {
             return Ok(());
@@ -358,7 +357,7 @@ impl LazyAgent {
         Ok(())
     }
 
-    /// As [`LazyAgent::leave`], because of a problem.
+    /// Ends the agent like [`LazyAgent::leave`], and returns the problem.
     fn leave_with(self, problem: Problem) -> Problem {
         match self.leave() {
             Ok(()) => problem,
@@ -367,7 +366,7 @@ impl LazyAgent {
     }
 }
 
-/// The parts of a forced patch that are not what the source says.
+/// Warns about the parts of a forced patch that have no effect.
 fn warn_of_parts_without_effect(patched: &Patched) {
     let mut warnings = Warnings::default();
     let forced = patched
@@ -385,42 +384,42 @@ fn warn_of_parts_without_effect(patched: &Patched) {
             .fold(warning, |warning, part| warning.with("found", part.clone()));
         warnings.add(warning.with(
             "help",
-            "restart the JVM with the new class to have all of it",
+            "restart the JVM with the new class to apply all of it",
         ));
     }
     warnings.print();
 }
 
-/// What the JVM may make of a change though it took the classes.
+/// Warns about a JVM that may continue to run former code although it accepted the classes.
 pub(super) fn warn_of_quick_compiler(patched: &Patched) {
     if !patched.quick_compiler {
         return;
     }
     let mut warnings = Warnings::default();
-    let message = "calls by reflection or through method handles may go on in former code";
+    let message = "calls by reflection or method handles may continue in former code";
     warnings.add(
         Warning::new("H0728", message)
-            .with("found", "a JVM that compiles with C1 alone, which forgets what it inlined there (-XX:TieredStopAtLevel=1)")
-            .with("help", "look at what the program does now; start the JVM without that option to be sure"),
+            .with("found", "a JVM that compiles only with C1, which does not track inlined methods (-XX:TieredStopAtLevel=1)")
+            .with("help", "check the behaviour of the program, or start the JVM without that option"),
     );
     warnings.print();
 }
 
-/// One class of an answer.
+/// Returns the lines of one class of an answer.
 pub(super) fn line(class: &ClassOutcome) -> String {
     let state = match class.state {
-        ClassState::Unchanged => "stays as it is",
+        ClassState::Unchanged => "unchanged",
         ClassState::Same if class.loader.is_empty() => {
             "is not loaded; its file has this code already"
         }
         ClassState::Same => "runs this code already",
         ClassState::Patched => "patched",
-        ClassState::Waiting => "is not loaded; patched when it is",
+        ClassState::Waiting => "is not loaded; patched when it loads",
         ClassState::Possible => "can be patched",
         ClassState::Refused => "cannot be patched",
         ClassState::RolledBack => "runs its former code",
         ClassState::Absent => "no loader has or finds it",
-        ClassState::Withdrawn => "was not loaded; no patch waits for it any more",
+        ClassState::Withdrawn => "was not loaded; its patch no longer waits",
     };
     let mut text = format!("  {}: {state}\n", name(class));
     for broken in &class.broken {
@@ -436,7 +435,7 @@ fn name(class: &ClassOutcome) -> String {
     named(&class.class, &class.loader)
 }
 
-/// A class with its loader, if it has one.
+/// Returns the name of a class, with its loader if the loader is known.
 pub(super) fn named(class: &str, loader: &str) -> String {
     match loader {
         "" => class.to_owned(),
@@ -444,7 +443,7 @@ pub(super) fn named(class: &str, loader: &str) -> String {
     }
 }
 
-/// `method f(I)V was added, JVMTI_ERROR_… (63)`.
+/// Returns `method f(I)V was added, JVMTI_ERROR_… (63)`.
 fn rule(broken: &BrokenRule) -> String {
     let BrokenRule {
         name,
@@ -465,7 +464,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_that_jacoco_has_added_are_told_from_the_users_own() {
+    fn members_added_by_jacoco_are_distinguished_from_own_members() {
         let refused = |text: &str| Patched {
             classes: vec![ClassOutcome {
                 broken: vec![BrokenRule {

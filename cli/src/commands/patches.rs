@@ -1,4 +1,4 @@
-//! `classhook patches`: what is patched in a running JVM.
+//! `classhook patches`: lists the patches of a running JVM.
 
 use std::fmt::Write;
 
@@ -10,31 +10,31 @@ use super::patch::named;
 use crate::args::Target;
 use crate::problem::Problem;
 
-/// Lists the patches in a running JVM.
+/// Lists the patches of a running JVM.
 #[derive(Debug, Args)]
 pub struct Patches {
-    /// Whom to ask.
+    /// The running JVM.
     #[command(flatten)]
     pub target: Target,
 }
 
-/// Digits of a digest that are shown.
+/// Printed digits of a digest.
 const DIGITS: usize = 12;
 
 impl Patches {
-    /// Asks and prints the list, the newest patch last.
+    /// Prints the list, the newest patch last.
     ///
     /// # Errors
-    /// If there is no agent to ask.
+    /// If the JVM has no agent.
     pub fn run(&self) -> Result<u8, Problem> {
         self.target.answer(&Request::Patches, describe)
     }
 }
 
-/// A state as text: `waiting`, `applied`, `refused: why`.
-fn said(state: &LoaderState) -> String {
+/// Returns `waiting until the class is loaded`, `applied` or `refused: CAUSE`.
+fn state_text(state: &LoaderState) -> String {
     match state.state {
-        PatchState::Waiting => "waiting until it is loaded".to_owned(),
+        PatchState::Waiting => "waiting until the class is loaded".to_owned(),
         PatchState::Applied => "applied".to_owned(),
         PatchState::Refused => format!("refused: {}", state.why),
     }
@@ -60,7 +60,7 @@ fn describe(answer: &Answer) -> String {
                     ""
                 };
                 let name = named(&class.class, &state.loader);
-                let _ = writeln!(text, "  {digest}  {name}: {}{more}", said(state));
+                let _ = writeln!(text, "  {digest}  {name}: {}{more}", state_text(state));
             }
             if class.states.is_empty() {
                 let _ = writeln!(text, "  {digest}  {}: was unloaded", class.class);

@@ -1,12 +1,12 @@
-//! `classhook plugin`: plugins of one's own.
+//! `classhook plugin`: creates, builds, tests, runs and installs plugins.
 
 pub mod add;
 pub mod bench;
 pub mod build;
 pub mod inspect;
 pub mod list;
+mod loaded_plugin;
 pub mod new;
-mod ready;
 mod reloading;
 pub mod remove;
 pub mod run;
@@ -17,9 +17,9 @@ use clap::{Args, Subcommand};
 use crate::problem::Problem;
 
 const AFTER_HELP: &str = "\
-A project is a crate of Rust, which cargo compiles with the target wasm32-unknown-unknown, one in C for clang, one in
-Python for componentize-py, or one in JavaScript for componentize-js.
-Where PLUGIN is a folder, the project in it is built first.
+A project is a Rust crate for the target wasm32-unknown-unknown, a C project for clang, a Python project for
+componentize-py, or a JavaScript project for componentize-js.
+If PLUGIN is a folder, its project is built first.
 
 Examples:
   classhook plugin new call-counter
@@ -28,43 +28,43 @@ Examples:
   classhook plugin run call-counter 4711 --for 30s
   classhook plugin add https://example.com/sql-timer.wasm --grant probes";
 
-/// Makes, builds, tests and runs plugins.
+/// Creates, builds, tests, runs and installs plugins.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Plugin {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// The subcommands.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Make a project with a plugin that counts calls, its tests, and the SDK
+    /// Create a project with an example plugin, its tests and the SDK
     New(new::New),
     /// Compile a project to a component
     Build(build::Build),
-    /// Show what a plugin imports, needs and is
+    /// Show the imports, exports and capabilities of a plugin
     Inspect(inspect::Inspect),
-    /// Run a project's tests, then its component over classes
+    /// Test a project and its component on classes
     Test(test::Test),
-    /// Show what a plugin costs for a class
+    /// Measure the time of a plugin for a class
     Bench(bench::Bench),
-    /// Run a command, or visit a running JVM, with a plugin, and show what it found
+    /// Run a plugin in a command or a running JVM
     Run(Box<run::Run>),
-    /// Take a plugin from a file, a URL or a registry into a project, or update it
+    /// Add or update a plugin from a file, URL or registry
     Add(add::Add),
-    /// Take a plugin that was added out of a project
+    /// Remove an added plugin from a project
     Remove(remove::Remove),
-    /// List the plugins that are at hand
+    /// List the available plugins
     List(list::List),
 }
 
 impl Plugin {
-    /// Does what was asked for; the result is the exit code.
+    /// Runs the command and returns the exit code.
     ///
     /// # Errors
-    /// What went wrong, and whose mistake it was.
+    /// The problem that ended the command, with its exit code.
     pub fn run(&self) -> Result<u8, Problem> {
         match &self.command {
             Command::New(new) => new.run(),

@@ -1,4 +1,4 @@
-//! `classhook profile`: what a JVM says of itself, in a command or in a running JVM.
+//! `classhook profile`: profiles a command or a running JVM with the JVM's own events.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use control::message::NO_PLUGIN;
 use observations::Subscription;
 use observations::recorded::EXTENSION;
 
-use super::trace::{Meanwhile, Trace, What};
-use crate::args::{EventFiles, Settings};
+use super::trace::{LiveOutputs, Trace, TracedCalls};
+use crate::args::{COMMAND, EventFiles, FOR, JvmOrCommand, Settings, heading, output_path};
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::following::Following;
 use crate::metaspace::Metaspace;
@@ -28,24 +28,24 @@ use crate::until;
 use crate::when::When;
 
 const AFTER_HELP: &str = "\
-What the JVM itself knows, without a change of any class. Several kinds go together in one recording:
-  --cpu samples   threads that used CPU time, and where they were, every --interval
-  --cpu times     how often methods were called and how long they took, measured in changed classes;
-                  the same as `classhook trace --aggregate`, and alone
-  --wall          where threads were, running or waiting, and in which state; some threads every --interval
-  --alloc sites   what was allocated where, estimated from one sample for each --alloc-interval bytes of a thread
-  --monitor       which monitors threads waited for, where and how long
-  --exceptions    what was thrown, where, and where it is caught; a JVM offers that from its start only
-  --jni-refs      which global references of JNI, also weak ones, were created where and never deleted
-  --gc            how long garbage collections stopped the program
-With a PID the JVM is observed for the time of --for, or until Ctrl-C or its end, and then left as it was before.
+A profile uses the JVM's own events and changes no class. One recording can combine several kinds of events:
+  --cpu samples   stacks of threads that used CPU time, every --interval
+  --cpu times     calls and times of methods, measured in changed classes; the same as `classhook trace --aggregate`,
+                  and not with other kinds
+  --wall          stacks and states of threads, running or waiting; some threads every --interval
+  --alloc sites   allocations with their stacks, estimated from one sample for each --alloc-interval bytes of a thread
+  --monitor       waits for monitors, with stacks and times
+  --exceptions    thrown exceptions with the places of throw and catch; only from the start of a JVM
+  --jni-refs      JNI global and weak global references that are never deleted, with the places of their creation
+  --gc            pauses for garbage collections
+With a PID, the JVM is profiled until --for, Ctrl-C or its end. The agent then leaves it.
 
-At one moment, of a running JVM, from the JVM itself and without an agent:
+Requests to a running JVM, answered by the JVM itself without an agent:
   --threads           all threads with states, stacks, monitors and deadlocks
-  --heap histogram    objects and bytes of each class; with --live of those alone that can be reached
-  --heap dump=FILE    everything, as an HPROF file for VisualVM, Eclipse MAT and others
-  --heap path=CLASS   what holds instances of a class: paths from the roots; an agent does this, and leaves again
-  --heap retainers    which objects hold the most that nothing else holds; with FILE.hprof in place of PID of a dump
+  --heap histogram    objects and bytes of each class; with --live, of reachable objects only
+  --heap dump=FILE    all objects, as an HPROF file for VisualVM, Eclipse MAT and others
+  --heap path=CLASS   paths from the GC roots to instances of a class; needs an agent, which then leaves
+  --heap retainers    objects with the largest retained size; FILE.hprof in place of PID analyses a heap dump
 
 Examples:
   classhook profile 4711 --cpu samples --for 30s --flame-graph cpu.svg
@@ -56,42 +56,42 @@ Examples:
   classhook profile 4711 --heap dump=app.hprof --max-pause 5s
   classhook profile kept/classhook-4711-1795482802605-8d26ad37.observed --flame-graph cpu.svg";
 
-/// Shows what a JVM says of itself.
+/// Profiles CPU, allocations, locks, exceptions, threads and heap.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Profile {
-    /// What is recorded.
-    #[command(flatten)]
-    pub kinds: Kinds,
-    /// What is asked at one moment.
-    #[command(flatten)]
-    pub moment: Moment,
-    /// What is made of it.
-    #[command(flatten)]
-    pub outputs: ProfileOutputs,
-    /// Where it is sent as well.
-    #[command(flatten)]
-    pub relay: RelayOptions,
-    /// Folder for the recording, which then stays there
-    #[arg(short, long, value_name = "DIR", value_parser = crate::args::place())]
+    /// Select a running JVM by process id, a recording (.observed), or a heap dump (.hprof) for --heap retainers
+    #[arg(id = "pid", value_name = "PID|FILE", conflicts_with = "command")]
+    pub source: Option<ProfileSource>,
+    /// The command and its arguments.
+    #[arg(last = true, value_name = "COMMAND", required_unless_present = "pid", help = COMMAND)]
+    pub command: Vec<OsString>,
+    /// Write recordings to this folder; without it none is kept
+    #[arg(short, long, value_name = "DIR", value_parser = output_path())]
     pub output: Option<PathBuf>,
-    /// How long a JVM is observed: 500ms, 30s, 5m, 2h [default: until Ctrl-C, or the end of the command]
-    #[arg(long = "for", value_name = "DURATION", value_parser = until::duration)]
+    /// The length of the recording.
+    #[arg(long = "for", value_name = "DURATION", value_parser = until::duration, help = FOR)]
     pub time: Option<Duration>,
-    /// How long after its start a command's JVM is observed
+    /// Start the recording at this time after the start of the JVM
     #[arg(long, value_name = "DURATION", requires = "command", value_parser = until::duration)]
     pub after: Option<Duration>,
-    /// A running JVM's process id, which `classhook ps` lists; or a recording that was kept (.observed), to be shown again; or a heap dump (.hprof), for --heap retainers
-    #[arg(id = "pid", value_name = "PID|FILE", conflicts_with = "command")]
-    pub of: Option<Of>,
-    /// The command and its arguments, behind `--`
-    #[arg(last = true, value_name = "COMMAND", required_unless_present = "pid")]
-    pub command: Vec<OsString>,
+    /// The events to record.
+    #[command(flatten)]
+    pub events: ProfileEvents,
+    /// The requests to a running JVM.
+    #[command(flatten)]
+    pub requests: JvmRequests,
+    /// Tables and files.
+    #[command(flatten)]
+    pub outputs: ProfileOutputs,
+    /// The receiver of the recording.
+    #[command(flatten)]
+    pub relay: RelayOptions,
 }
 
-/// What is shown.
+/// The source of a profile, if it is not a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Of {
+pub enum ProfileSource {
     /// A running JVM, by its process id.
     Jvm(i32),
     /// A recording.
@@ -100,7 +100,7 @@ pub enum Of {
     Dump(PathBuf),
 }
 
-impl FromStr for Of {
+impl FromStr for ProfileSource {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -120,93 +120,95 @@ impl FromStr for Of {
     }
 }
 
-/// What is recorded over some time.
+/// Events that a profile records.
 #[derive(Debug, Clone, Default, Args)]
-pub struct Kinds {
-    /// Where threads use CPU time
+#[command(next_help_heading = heading::EVENTS)]
+pub struct ProfileEvents {
+    /// Record CPU time
     #[arg(long, value_name = "KIND")]
     pub cpu: Option<Cpu>,
-    /// Sample threads by the wall clock, running or waiting, with their states
+    /// Record samples of threads by wall-clock time; running or waiting, with their states
     #[arg(long)]
     pub wall: bool,
-    /// What is allocated where
+    /// Record allocations
     #[arg(long, value_name = "KIND")]
     pub alloc: Option<Alloc>,
-    /// Which monitors threads wait for
+    /// Record waits for monitors
     #[arg(long)]
     pub monitor: bool,
-    /// What is thrown and where it is caught
+    /// Record thrown exceptions and where they are caught
     #[arg(long)]
     pub exceptions: bool,
-    /// Global references of JNI that are never deleted, and the places that create them
+    /// Record JNI global references that are never deleted
     #[arg(long)]
     pub jni_refs: bool,
-    /// How long garbage collections stop the program
+    /// Record pauses for garbage collections
     #[arg(long)]
     pub gc: bool,
-    /// Time between two looks at the threads, with --cpu and --wall: 1ms to 1h
+    /// Take samples of --cpu and --wall at this interval: 1ms to 1h
     #[arg(long, value_name = "DURATION", default_value = "10ms", value_parser = interval)]
     pub interval: Duration,
-    /// Bytes that a thread allocates between two samples, with --alloc: 512K, 16M; 0 samples every allocation
+    /// Take a sample of --alloc after this number of allocated bytes: 512K, 16M; 0 samples each allocation
     #[arg(long, value_name = "SIZE", default_value = "512K", value_parser = size)]
     pub alloc_interval: u32,
-    /// A garbage collection at the end tells which objects are alive, with --alloc; before --heap histogram or dump
+    /// Show only live objects, after a garbage collection; with --alloc, --heap histogram or --heap dump
     #[arg(long)]
     pub live: bool,
-    /// Most frames that are kept of one stack, the innermost
+    /// Record this number of frames of a stack, the innermost
     #[arg(long, value_name = "NUMBER", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=observations::subscription::DEEPEST as i64))]
     pub depth: u32,
 }
 
-/// How CPU time is found.
+/// The method to measure CPU time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Cpu {
-    /// By looking at threads
+    /// Sample the threads
     Samples,
-    /// By measuring every call, as `classhook trace --aggregate`
+    /// Measure each call, like `classhook trace --aggregate`
     Times,
 }
 
-/// How allocations are found.
+/// The method to record allocations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Alloc {
-    /// By samples of what is allocated, with the stacks
+    /// Sample allocations with their stacks
     Sites,
 }
 
-/// What is asked of a running JVM at one moment.
+/// Requests to a running JVM.
 #[derive(Debug, Clone, Default, Args)]
-pub struct Moment {
-    /// All threads with their stacks, monitors and deadlocks
+#[command(next_help_heading = heading::EVENTS)]
+pub struct JvmRequests {
+    /// Show all threads with their stacks, monitors and deadlocks
     #[arg(long, requires = "pid")]
     pub threads: bool,
-    /// The heap: histogram, dump=FILE, path=CLASS, or retainers
+    /// Show or dump the heap: histogram, dump=FILE, path=CLASS or retainers
     #[arg(
         long,
         value_name = "histogram|dump=FILE|path=CLASS|retainers",
         requires = "pid"
     )]
     pub heap: Option<Heap>,
-    /// How long the program may stand still for it
+    /// The limit of the pause
     #[command(flatten)]
     pub limits: Limits,
 }
 
-/// What of the heap.
+/// A request about the heap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Heap {
     /// Objects and bytes of each class.
     Histogram,
-    /// Everything, to this file.
+    /// All objects, written to this file.
     Dump(PathBuf),
-    /// What holds the instances of a class.
+    /// Paths from the GC roots to the instances of this class.
     Path(String),
-    /// What retains the most.
+    /// The objects with the largest retained size.
     Retainers,
 }
 
 impl Heap {
-    /// How they begin, for shells to complete.
+    /// Beginnings of the values, for shell completions.
     pub const FORMS: [&str; 4] = ["histogram", "retainers", "dump=", "path="];
 }
 
@@ -224,8 +226,8 @@ impl FromStr for Heap {
     }
 }
 
-impl Kinds {
-    /// What the agent records; none if nothing is asked for.
+impl ProfileEvents {
+    /// Returns the events of the agent, or `None` without any.
     fn subscription(&self) -> Option<Subscription> {
         let subscription = Subscription {
             cpu: (self.cpu == Some(Cpu::Samples)).then_some(self.interval),
@@ -244,18 +246,18 @@ impl Kinds {
 }
 
 impl Profile {
-    /// Records, or asks, and reports; the result is the command's exit code.
+    /// Records the events, sends the requests, prints the profile, and returns the exit code.
     ///
     /// # Errors
-    /// If options, agent, command or JVM are wrong, or what was recorded cannot be read or shown.
+    /// If options, agent, command or JVM are wrong, or the recording cannot be read or shown.
     pub fn run(&self) -> Result<u8, Problem> {
-        if let Some(Of::File(file)) = &self.of {
-            return self.again(file);
+        if let Some(ProfileSource::File(file)) = &self.source {
+            return self.show_recording(file);
         }
-        if let Some(Of::Dump(file)) = &self.of {
+        if let Some(ProfileSource::Dump(file)) = &self.source {
             return self.of_dump(file);
         }
-        if self.kinds.cpu == Some(Cpu::Times) {
+        if self.events.cpu == Some(Cpu::Times) {
             return self.times();
         }
         let subscription = self.subscription();
@@ -266,7 +268,7 @@ impl Profile {
         let pid = self.pid();
         let mut answered = 0;
         if let Some(pid) = pid {
-            answered = self.moment(pid)?;
+            answered = self.answer_requests(pid)?;
         }
         let recorded = match (subscription, pid) {
             (None, _) => Ok(0),
@@ -276,10 +278,10 @@ impl Profile {
         recorded.map(|code| code.max(answered))
     }
 
-    /// What is recorded, and when.
+    /// Returns the events to record, with start and length.
     fn subscription(&self) -> Option<Subscription> {
-        let kinds = self.kinds.subscription()?;
-        // A visit to a running JVM ends when this command says so.
+        let kinds = self.events.subscription()?;
+        // This command ends a visit to a running JVM.
         let length = self.time.filter(|_| self.pid().is_none());
         Some(Subscription {
             times: self.outputs.needs_times(),
@@ -289,64 +291,68 @@ impl Profile {
         })
     }
 
-    /// The running JVM that is observed, if it is one.
+    /// Returns the process id of a running JVM, if it is the source.
     fn pid(&self) -> Option<i32> {
-        match self.of {
-            Some(Of::Jvm(pid)) => Some(pid),
+        match self.source {
+            Some(ProfileSource::Jvm(pid)) => Some(pid),
             _ => None,
         }
     }
 
-    /// Shows a recording once more.
-    fn again(&self, file: &Path) -> Result<u8, Problem> {
-        let records = self.kinds.subscription().is_some() || self.kinds.cpu.is_some();
-        let asks = self.moment.threads || self.moment.heap.is_some() || self.kinds.live;
+    /// Shows a recording from a file.
+    fn show_recording(&self, file: &Path) -> Result<u8, Problem> {
+        let records = self.events.subscription().is_some() || self.events.cpu.is_some();
+        let asks = self.requests.threads || self.requests.heap.is_some() || self.events.live;
         let sends = self.relay.to.is_some();
         if records || asks || sends || self.time.is_some() || self.output.is_some() {
-            let message = "nothing is recorded where a recording is shown again";
-            return Err(Problem::user("H0663", message)
-                .with("help", "leave out all but the file, and --only, --thread, --top, --frames and output files"));
+            let message = "a recording from a file takes no options for a new recording";
+            return Err(Problem::user("H0663", message).with(
+                "help",
+                "use only --only, --thread, --top, --frames and output files with a recording",
+            ));
         }
         let report = self.outputs.report()?;
         report.make(vec![recorded::read(file)?], None)
     }
 
-    /// Shows what retains the most in a heap dump.
+    /// Shows the objects with the largest retained size in a heap dump.
     fn of_dump(&self, file: &Path) -> Result<u8, Problem> {
-        let limits = &self.moment.limits;
+        let limits = &self.requests.limits;
         if limits.yes || limits.max_pause.is_some() {
-            let message = "--max-pause and --yes are for a JVM that is running";
+            let message = "--max-pause and --yes need a running JVM";
             return Err(Problem::user("H0663", message)
-                .with("found", "a heap dump, for which no program stands still"));
+                .with("found", "a heap dump, for which no program pauses"));
         }
-        let is_alone = self.kinds.subscription().is_none() && !self.moment.threads;
-        if self.moment.heap != Some(Heap::Retainers) || !is_alone || self.outputs.any() {
+        let is_alone = self.events.subscription().is_none() && !self.requests.threads;
+        if self.requests.heap != Some(Heap::Retainers) || !is_alone || self.outputs.any() {
             return Err(
-                Problem::user("H0663", "of a heap dump it is shown what retains the most")
-                    .with("help", "--heap retainers, and nothing else but --top"),
+                Problem::user("H0663", "a heap dump needs --heap retainers").with(
+                    "help",
+                    "add --heap retainers, and no other option than --top",
+                ),
             );
         }
         retainers::show(file, self.outputs.top).map(|()| 0)
     }
 
-    /// Sums up the calls of methods, which is a trace.
+    /// Runs a trace that sums up the calls of methods.
     fn times(&self) -> Result<u8, Problem> {
-        let kinds = Kinds {
+        let events = ProfileEvents {
             cpu: None,
-            ..self.kinds.clone()
+            ..self.events.clone()
         };
-        let asks = self.moment.threads || self.moment.heap.is_some();
-        let others = kinds.subscription().is_some() || asks || kinds.live;
+        let asks = self.requests.threads || self.requests.heap.is_some();
+        let others = events.subscription().is_some() || asks || events.live;
         let window = self.after.is_some() || (self.time.is_some() && self.pid().is_none());
         if others || window || self.outputs.any() || !self.outputs.thread.is_empty() {
-            return Err(Problem::user("H0663", "--cpu times measures calls, and goes with --only alone")
-                .with("help", "`classhook trace` has files and more of single calls; --cpu samples goes with the other kinds"));
+            return Err(Problem::user("H0663", "--cpu times measures calls, and accepts only --only")
+                .with("help", "use `classhook trace` for files and single calls, or --cpu samples with other kinds"));
         }
         let trace = Trace {
-            what: What {
+            calls: TracedCalls {
                 methods: self.outputs.only.clone(),
                 aggregate: true,
-                ..What::default()
+                ..TracedCalls::default()
             },
             when: When::default(),
             metaspace: Metaspace::default(),
@@ -354,45 +360,41 @@ impl Profile {
                 top: self.outputs.top,
                 ..TraceOutputs::default()
             },
-            meanwhile: Meanwhile::default(),
+            live_outputs: LiveOutputs::default(),
             event_files: EventFiles::default(),
             following: Following::default(),
             slow: SlowOptions::default(),
             relay: self.relay.clone(),
             settings: self.settings(),
-            time: self.time,
-            pid: self.pid(),
-            command: self.command.clone(),
+            program: JvmOrCommand {
+                time: self.time,
+                pid: self.pid(),
+                command: self.command.clone(),
+            },
         };
         trace.run()
     }
 
-    /// Refuses options that have nothing to be an option of.
+    /// Refuses options without the events or requests that they belong to.
     fn check(&self, records: bool) -> Result<(), Problem> {
-        let asks = self.moment.threads || self.moment.heap.is_some();
+        let asks = self.requests.threads || self.requests.heap.is_some();
         if !records && !asks {
-            return Err(Problem::user("H0663", "it is not said what to profile")
+            return Err(Problem::user("H0663", "no kind of profile is selected")
                 .with("expected", "--cpu samples, --wall, --alloc sites, --monitor, --exceptions, --jni-refs, --gc, --threads or --heap")
-                .with("help", "for example: classhook profile 4711 --cpu samples --for 30s"));
+                .with("help", "select one, for example: classhook profile 4711 --cpu samples --for 30s"));
         }
         if asks && self.pid().is_none() {
-            return Err(Problem::user(
-                "H0663",
-                "--threads and --heap are asked of a JVM that is running",
-            )
-            .with(
-                "help",
-                "start the program, and name its PID, which `classhook ps` lists",
-            ));
+            return Err(
+                Problem::user("H0663", "--threads and --heap need a running JVM").with(
+                    "help",
+                    "start the program, and name its PID; `classhook ps` lists the JVMs",
+                ),
+            );
         }
         if self.after.is_some() && self.pid().is_some() {
-            return Err(Problem::user(
-                "H0663",
-                "--after is for a command, and counts from its start",
-            )
-            .with(
+            return Err(Problem::user("H0663", "--after needs a command").with(
                 "found",
-                "the PID of a JVM that is running, which is observed from now on",
+                "the PID of a running JVM, which is recorded from now on",
             ));
         }
         let of_recordings = [
@@ -406,31 +408,33 @@ impl Profile {
         ];
         let lonely = of_recordings.iter().find(|(_, given)| *given);
         if let (false, Some((option, _))) = (records, lonely) {
-            let message = format!("{option} is for recordings, and nothing is recorded");
+            let message = format!("{option} needs a recording");
             return Err(Problem::user("H0663", message).with(
                 "help",
                 "add --cpu samples, --wall, --alloc sites, --monitor, --exceptions, --jni-refs or --gc",
             ));
         }
-        let of_heap = self.moment.heap.as_ref();
-        let uses_live = self.kinds.alloc.is_some()
+        let of_heap = self.requests.heap.as_ref();
+        let uses_live = self.events.alloc.is_some()
             || of_heap.is_some_and(|heap| matches!(heap, Heap::Histogram | Heap::Dump(_)));
-        if self.kinds.live && !uses_live {
-            return Err(Problem::user("H0663", "--live is of the heap").with(
-                "help",
-                "add --alloc sites, --heap histogram or --heap dump=FILE",
-            ));
+        if self.events.live && !uses_live {
+            return Err(
+                Problem::user("H0663", "--live needs --alloc or --heap").with(
+                    "help",
+                    "add --alloc sites, --heap histogram or --heap dump=FILE",
+                ),
+            );
         }
         Ok(())
     }
 
-    /// Asks what is wanted of one moment; the exit code.
-    fn moment(&self, pid: i32) -> Result<u8, Problem> {
-        if self.moment.threads {
+    /// Sends the requests, prints the answers, and returns the exit code.
+    fn answer_requests(&self, pid: i32) -> Result<u8, Problem> {
+        if self.requests.threads {
             snapshots::threads(pid)?;
         }
-        let (live, top, limits) = (self.kinds.live, self.outputs.top, &self.moment.limits);
-        match &self.moment.heap {
+        let (live, top, limits) = (self.events.live, self.outputs.top, &self.requests.limits);
+        match &self.requests.heap {
             None => return Ok(0),
             Some(Heap::Histogram) => snapshots::histogram(pid, live, top, limits)?,
             Some(Heap::Dump(file)) => snapshots::dump(pid, file, live, limits)?,
@@ -484,7 +488,7 @@ impl Profile {
     }
 }
 
-/// Longest time between two looks.
+/// Longest interval between two samples.
 const LONGEST_INTERVAL: Duration = Duration::from_secs(3600);
 
 fn interval(text: &str) -> Result<Duration, String> {
@@ -499,7 +503,7 @@ fn interval(text: &str) -> Result<Duration, String> {
     ))
 }
 
-/// A number of bytes: `0`, `512K`, `16M`.
+/// Parses a number of bytes: `0`, `512K`, `16M`.
 fn size(text: &str) -> Result<u32, String> {
     let units = [("K", 10), ("M", 20), ("", 0)];
     let size = units.into_iter().find_map(|(unit, shift)| {
@@ -517,26 +521,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_asked_for_is_subscribed_to() {
-        let kinds = Kinds {
+    fn options_become_the_subscription_of_the_agent() {
+        let events = ProfileEvents {
             cpu: Some(Cpu::Samples),
             alloc: Some(Alloc::Sites),
             interval: Duration::from_millis(20),
             alloc_interval: 1024,
             live: true,
             depth: 9,
-            ..Kinds::default()
+            ..ProfileEvents::default()
         };
-        let subscription = kinds.subscription().unwrap();
+        let subscription = events.subscription().unwrap();
         assert_eq!(
             subscription.to_string(),
             "cpu:20ms;allocations:1024;live;depth:9"
         );
-        assert_eq!(Kinds::default().subscription(), None);
+        assert_eq!(ProfileEvents::default().subscription(), None);
     }
 
     #[test]
-    fn values_say_what_is_expected() {
+    fn malformed_values_are_refused() {
         assert_eq!(size("512K"), Ok(524_288));
         assert_eq!(size("0"), Ok(0));
         for wrong in ["", "K", "2048M", "-1", "1G"] {
@@ -549,10 +553,13 @@ mod tests {
         assert_eq!("histogram".parse(), Ok(Heap::Histogram));
         assert_eq!("dump=a=b".parse(), Ok(Heap::Dump("a=b".into())));
         assert_eq!("path=a.B[]".parse(), Ok(Heap::Path("a.B[]".into())));
-        assert_eq!("4711".parse(), Ok(Of::Jvm(4711)));
-        assert_eq!("a.observed".parse(), Ok(Of::File("a.observed".into())));
+        assert_eq!("4711".parse(), Ok(ProfileSource::Jvm(4711)));
+        assert_eq!(
+            "a.observed".parse(),
+            Ok(ProfileSource::File("a.observed".into()))
+        );
         for wrong in ["0", "-1", "app", "app.hook"] {
-            assert!(wrong.parse::<Of>().is_err(), "{wrong}");
+            assert!(wrong.parse::<ProfileSource>().is_err(), "{wrong}");
         }
         for wrong in ["dump=", "path", "path=", "histogram=x"] {
             assert!(wrong.parse::<Heap>().is_err(), "{wrong}");

@@ -1,4 +1,4 @@
-//! `classhook ps`: the JVMs of this machine.
+//! `classhook ps`: lists the JVMs of this machine.
 
 use std::fmt::Write;
 
@@ -11,11 +11,12 @@ use crate::problem::Problem;
 use crate::show::{name, say, show};
 
 const AFTER_HELP: &str = "\
-Lists the JVMs that this user may look at: all of them for root, also those in containers.
-`agent` is `yes` if Classhook's agent is in the JVM and answers; `library` if only its library is loaded and no agent
-answers: it has left, as after every visit, or was started with control=off.";
+The list holds the JVMs that you may inspect: for root all JVMs, also those in containers.
+The column `agent` is `yes` if Classhook's agent answers in the JVM.
+It is `library` if the library is loaded and no agent answers: the agent has ended, as after every visit, or has
+control=off.";
 
-/// Longest main class or command line that is printed, in characters.
+/// Limit of a printed main class or command line, in characters.
 const MAIN_WIDTH: usize = 100;
 
 /// Lists the JVMs of this machine.
@@ -23,13 +24,14 @@ const MAIN_WIDTH: usize = 100;
 #[command(after_long_help = AFTER_HELP)]
 pub struct Ps {}
 
-/// What is known of the agent in a JVM.
+/// State of the agent in a JVM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Presence {
-    /// It listens.
+    /// The agent answers.
     Yes,
-    /// Its library is loaded, and no agent listens.
+    /// The library is loaded, and no agent answers.
     LibraryOnly,
+    /// The library is not loaded.
     No,
 }
 
@@ -44,7 +46,7 @@ impl Presence {
 }
 
 impl Ps {
-    /// Prints one line per JVM.
+    /// Prints one line for each JVM.
     ///
     /// # Errors
     /// If standard output cannot be written.
@@ -58,9 +60,7 @@ impl Ps {
         }
         show(&text)?;
         if !is_explained {
-            say(
-                "library: the agent has left, as after every visit, or was started with control=off",
-            );
+            say("library: the agent has ended, as after every visit, or has control=off");
         }
         Ok(0)
     }
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_jvm_is_a_line_and_what_is_unknown_is_a_dash() {
+    fn each_jvm_is_a_line_with_dashes_for_unknown_values() {
         let jvm = Jvm {
             pid: 4711,
             uid: 0,

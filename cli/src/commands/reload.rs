@@ -1,4 +1,4 @@
-//! `classhook reload`: another configuration for the agent in a running JVM.
+//! `classhook reload`: replaces the configuration of the agent in a running JVM.
 
 use clap::Args;
 
@@ -12,21 +12,21 @@ use crate::progress;
 use crate::unmatched;
 
 const AFTER_HELP: &str = "\
-The new configuration takes the place of the former one as a whole: classes with edits of the former are
-retransformed, and so are loaded classes that are selected now. Where it records to stays as it is.
+The new configuration replaces the former one as a whole. The agent retransforms classes with former edits and loaded
+classes that are selected now. The output folder stays the same.
 
 Examples:
   classhook reload 4711 --config classhook.toml
   classhook reload 4711 --plugin coverage --select 'com.acme.orders.**'";
 
-/// Gives the agent in a running JVM another configuration.
+/// Replaces the configuration of the agent in a running JVM.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Reload {
-    /// Whom to ask.
+    /// The running JVM.
     #[command(flatten)]
     pub target: Target,
-    /// Which plugins work.
+    /// The plugins.
     #[command(flatten)]
     pub plugins: Plugins,
     /// The options of the agent.
@@ -38,10 +38,10 @@ pub struct Reload {
 }
 
 impl Reload {
-    /// Asks and prints what came of it.
+    /// Sends the configuration and prints the change.
     ///
     /// # Errors
-    /// If there is no agent to ask, or the configuration is wrong; the former then stays.
+    /// If the JVM has no agent, or the configuration is wrong. The former configuration then stays.
     pub fn run(&self) -> Result<u8, Problem> {
         let pid = self.target.pid;
         let settings: Settings = self.change.clone().into();

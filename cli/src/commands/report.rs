@@ -1,4 +1,4 @@
-//! `classhook report`: makes reports of what runs left.
+//! `classhook report`: writes reports of recorded coverage and traces.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -15,8 +15,8 @@ use observations::recorded::EXTENSION;
 use probes::Meta;
 use trace::numbers::counted;
 
-use crate::analysis::{self, Analysed, Manner, unmeasured};
-use crate::args::{Material, Outputs, Part, Recorded};
+use crate::analysis::{self, Analysed, AnalysisOptions, unmeasured};
+use crate::args::{Outputs, Recorded, ReportInputs, ReportModule};
 use crate::changes;
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::execution_data::{COUNTS, ExecutionDataStore, LINES, PLUGIN};
@@ -39,18 +39,18 @@ use crate::terminal;
 use crate::traces::{self, StreamedLines, TraceOutputs};
 use crate::warnings::{Warning, Warnings};
 
-/// Most lines below a table that name gaps of the report.
-const NAMED: usize = 20;
+/// Limit of lines below a table that name gaps of the report.
+const NAMED_GAPS: usize = 20;
 
 const AFTER_HELP: &str = "\
-A snapshot holds the classes that were loaded, so nothing else is needed to report them.
---classes decides what is reported: the classes found there, loaded or not, and no others.
---sources shows the lines in HTML.
---diff leaves only changed lines in every report, and rules are about these.
-Several files are united; JaCoCo's .exec files may be among them, and then need --classes.
-Of a folder with several runs the last is reported, and the others are named; --all-runs takes all.
-Each FILE that is written may be -, for standard output; the table then goes to standard error.
-Of event files (.events) the table of traced methods is printed, and what shows single calls is written if asked for.
+A snapshot contains the loaded classes, so a report of them needs no other input.
+--classes selects the classes of the report: those in its folders and jars, loaded or not, and no others.
+--sources shows the source lines in HTML.
+--diff limits every report and every rule to changed lines.
+Several files are merged. JaCoCo's .exec files are accepted too, and need --classes.
+In a folder with several runs, the last run is reported and the others are named; --all-runs selects all.
+Each output FILE can be -, for standard output. The table then goes to standard error.
+For event files (.events), the table of traced methods is printed. Files of single calls are optional.
 
 Examples:
   classhook report classhook
@@ -65,47 +65,47 @@ Examples:
   classhook report jacoco.exec --classes build/classes --lcov lcov.info
   classhook report out --classes jrt:java.sql --sources /usr/lib/jvm/jdk/lib/src.zip --select 'java.sql.**' --html out/html";
 
-/// Makes reports of what was recorded: coverage and traces.
+/// Writes reports of recorded coverage and traces.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Report {
-    /// What is reported.
+    /// The recorded files.
     #[command(flatten)]
     pub recorded: Recorded,
-    /// Which reports to write.
+    /// Files of the coverage report.
     #[command(flatten)]
     pub outputs: Outputs,
-    /// How much has to be covered.
+    /// Coverage rules.
     #[command(flatten)]
     pub rules: Rules,
-    /// What to make of traces.
+    /// Tables and files of traces.
     #[command(flatten)]
     pub trace: TraceOutputs,
     /// The trees of slow calls.
     #[command(flatten)]
     pub slow: SlowOptions,
-    /// Which plugins compute tables.
+    /// Plugins that compute tables.
     #[command(flatten)]
     pub reporters: ReportPlugins,
 }
 
 impl Report {
-    /// Makes the reports; without any, prints the summary.
+    /// Writes the reports, or prints the summary if none is selected.
     ///
     /// # Errors
-    /// If something cannot be read or written.
+    /// If an input cannot be read, or an output cannot be written.
     pub fn run(&self) -> Result<u8, Problem> {
         self.outputs.check(&self.trace.files())?;
         self.outputs.check_per_test(false)?;
         self.trace.check_stacks()?;
-        let is_observed = |path: &PathBuf| path.extension().is_some_and(|it| it == EXTENSION);
-        if !self.recorded.files.is_empty() && self.recorded.files.iter().all(is_observed) {
-            return self.observed();
+        let is_profile = |path: &PathBuf| path.extension().is_some_and(|it| it == EXTENSION);
+        if !self.recorded.files.is_empty() && self.recorded.files.iter().all(is_profile) {
+            return self.profiles();
         }
         let Recorded {
             files,
             select,
-            material,
+            inputs,
             carry_over,
             per_loader,
             all_runs,
@@ -113,7 +113,7 @@ impl Report {
         let requirements = self.rules.read()?;
         let Found { files, notes } = runs::find(files, *all_runs)?;
         let mut warnings = Warnings::default();
-        let mut damaged = DamagedFiles::new(material.strict_inputs);
+        let mut damaged = DamagedFiles::new(inputs.strict_inputs);
         let mut traced = Ok(());
         let beside = self.outputs.takes_stdout() || self.trace.takes_stdout();
         let (mut events, files) = split(files, Kind::Events);
@@ -122,10 +122,10 @@ impl Report {
         events.retain(|path| !holds_counts_alone(path));
         let has_coverage = files.iter().any(|path| holds_coverage(path));
         let filter = match has_coverage || events.is_empty() {
-            true => Filter::of_report(select, material.has_classes()),
+            true => Filter::of_report(select, inputs.has_classes()),
             false => Filter::of_event_files(select),
         }?
-        .excluding(&material.exclude_annotation)?;
+        .excluding(&inputs.exclude_annotation)?;
         let trace = TraceOutputs {
             beside,
             filter: filter.clone(),
@@ -134,7 +134,7 @@ impl Report {
             ..self.trace.clone()
         };
         let has_none = events.is_empty() && tables.is_empty();
-        if let (true, Some(option)) = (has_none, self.of_traces()) {
+        if let (true, Some(option)) = (has_none, self.option_of_traces()) {
             return Err(nothing_traced(option));
         }
         if !has_none {
@@ -147,7 +147,7 @@ impl Report {
                 traces::has_calls(&traces, Path::new("--slow"))?;
                 self.slow.print(&traces, beside)?;
             }
-            let has_report = self.outputs.any() || material.diff.is_some();
+            let has_report = self.outputs.any() || inputs.diff.is_some();
             if !has_report && !has_coverage {
                 let is_partial = damaged.any()? || warnings.of_missing();
                 warnings.print();
@@ -163,12 +163,12 @@ impl Report {
                 return traced.map(|()| 0);
             }
         }
-        let job = Job {
+        let job = ReportJob {
             files: &files,
             filter: &filter,
             carry_over: *carry_over,
             per_loader: *per_loader,
-            material,
+            inputs,
             unloaded: None,
             runs: &notes,
             outputs: &self.outputs,
@@ -176,18 +176,18 @@ impl Report {
             summary: !self.outputs.any(),
             beside,
         };
-        let made = make(&job, &mut damaged, &mut warnings)?;
-        both(traced.map(|()| 0), made.end(false))
+        let outcome = make(&job, &mut damaged, &mut warnings)?;
+        both(traced.map(|()| 0), outcome.end(false))
     }
 }
 
 impl Report {
-    /// Shows recordings of what JVMs say of themselves, as `classhook profile` does.
-    fn observed(&self) -> Result<u8, Problem> {
+    /// Shows recordings of `classhook profile`.
+    fn profiles(&self) -> Result<u8, Problem> {
         let trace = &self.trace;
         let mut others = trace.files().into_iter().skip(4);
         if let Some((option, _)) = others.find(|(_, path)| path.is_some()) {
-            let message = format!("{option} is of traced calls, and there is none");
+            let message = format!("{option} needs traced calls");
             return Err(Problem::user("H0663", message).with("found", "recordings (.observed)"));
         }
         if self.slow.slow.is_some() {
@@ -212,8 +212,8 @@ impl Report {
         outputs.report()?.make(recordings, None)
     }
 
-    /// An option that needs traces.
-    fn of_traces(&self) -> Option<&'static str> {
+    /// Returns a given option that needs traces.
+    fn option_of_traces(&self) -> Option<&'static str> {
         let files = self.trace.files().into_iter();
         let mut files = files.filter_map(|(option, file)| file.as_ref().map(|_| option));
         let plugin = self.reporters.plugins.first().map(|_| "--plugin");
@@ -223,12 +223,12 @@ impl Report {
 }
 
 fn nothing_traced(option: &str) -> Problem {
-    Problem::user("H0610", format!("there is no trace for {option}"))
+    Problem::user("H0610", format!("no trace for {option}"))
         .with("expected", "an event file (.events) with records")
-        .with("help", "`classhook trace` makes event files")
+        .with("help", "record event files with `classhook trace`")
 }
 
-/// The last of two problems; the first is printed if there are both.
+/// Returns the last of two problems and prints the first if there are two.
 fn both(first: Result<u8, Problem>, last: Result<u8, Problem>) -> Result<u8, Problem> {
     match (first, last) {
         (Err(first), Err(last)) => {
@@ -240,19 +240,19 @@ fn both(first: Result<u8, Problem>, last: Result<u8, Problem>) -> Result<u8, Pro
     }
 }
 
-/// Files of this kind, and others, which may hold coverage, or cannot be read at all.
+/// Separates files of this kind from others. The others may be snapshots or unreadable.
 fn split(files: Vec<PathBuf>, wanted: Kind) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let is_it = |path: &PathBuf| run_files::kind(path).is_ok_and(|kind| kind == wanted);
     files.into_iter().partition(is_it)
 }
 
-/// Every JVM leaves a snapshot, also one that was only traced.
+/// Checks whether a snapshot holds coverage. Every JVM writes a snapshot, even if it was only traced.
 fn holds_coverage(path: &Path) -> bool {
     let is_coverage = |plugin: &String| plugin.split('@').next() == Some("coverage");
     Meta::read(path).map_or(true, |meta| meta.plugins.iter().any(is_coverage))
 }
 
-/// Of a JVM in which lines were counted and nothing was traced.
+/// Checks whether an event file holds line counts and no trace.
 fn holds_counts_alone(path: &Path) -> bool {
     let name = |plugin: &String| plugin.split('@').next().unwrap_or_default().to_owned();
     let plugins: Vec<String> = Meta::of_file(path)
@@ -262,49 +262,49 @@ fn holds_counts_alone(path: &Path) -> bool {
     plugins.iter().any(|name| name == COUNTS) && plugins.iter().all(of_coverage)
 }
 
-/// The likely cause if no class of a report was loaded, where no build tool is known.
+/// Advice if no class of a report was loaded and no build tool is known.
 pub(super) const UNLOADED: &str = "name the folders and jars that the program ran from, as `classhook inspect` of a snapshot lists its classes";
 
-/// What is to be made of which files.
-pub(super) struct Job<'a> {
+/// Inputs, options and outputs of one report.
+pub(super) struct ReportJob<'a> {
     pub(super) files: &'a [PathBuf],
     pub(super) filter: &'a Filter,
-    /// Whether what ran of methods that have not changed counts in other versions of a class.
+    /// Counts the results of unchanged methods in changed classes.
     pub(super) carry_over: bool,
-    /// Whether each class loader is a module of the report.
+    /// Reports each class loader as a module.
     pub(super) per_loader: bool,
-    pub(super) material: &'a Material,
-    /// The likely causes if none of the reported classes was loaded, of a run that fails then.
+    pub(super) inputs: &'a ReportInputs,
+    /// Advice for a run that fails because no reported class was loaded.
     pub(super) unloaded: Option<&'a str>,
-    /// Lines that name the runs of folders with several.
+    /// Lines about folders with several runs.
     pub(super) runs: &'a [String],
     pub(super) outputs: &'a Outputs,
     pub(super) requirements: &'a Requirements,
-    /// Whether the table is printed.
+    /// Prints the table.
     pub(super) summary: bool,
-    /// Whether something else than the table has standard output.
+    /// Prints the table to standard error, because a report goes to standard output.
     pub(super) beside: bool,
 }
 
-/// What came of it.
-pub(super) struct Made {
-    /// Whether a class ran without probes.
+/// Outcome of a written report.
+pub(super) struct ReportOutcome {
+    /// A class ran without probes.
     any_failed: bool,
-    /// Whether a file is left out, or its end is missing.
+    /// A file is left out or truncated.
     is_partial: bool,
-    /// That a JVM could not write all that it recorded.
+    /// The problem of a JVM that could not write all recorded data.
     complete: Result<(), Problem>,
-    /// That there is something in the report.
+    /// The problem of an empty report.
     not_empty: Result<(), Problem>,
-    /// Whether enough is covered.
+    /// The verdict of the rules.
     verdict: Verdict,
 }
 
-impl Made {
-    /// The exit code of a report that is there.
+impl ReportOutcome {
+    /// Returns the exit code of a written report.
     ///
     /// # Errors
-    /// If it is incomplete or empty, or less is covered than is asked for.
+    /// If the report is incomplete or empty, or violates a rule.
     pub(super) fn end(self, is_strict: bool) -> Result<u8, Problem> {
         let is_partial = self.is_partial || self.any_failed && is_strict;
         let code = if is_partial { PARTIAL } else { 0 };
@@ -315,24 +315,24 @@ impl Made {
     }
 }
 
-/// Reads files of runs, analyses them, writes and prints; the summary also if a report cannot be written.
+/// Reads and analyses the files, and writes the reports. Prints the summary even if a report cannot be written.
 pub(super) fn make(
-    job: &Job<'_>,
+    job: &ReportJob<'_>,
     damaged: &mut DamagedFiles,
     warnings: &mut Warnings,
-) -> Result<Made, Problem> {
+) -> Result<ReportOutcome, Problem> {
     let title = job.outputs.title();
-    let parts = job.material.parts(title);
-    let sources = parts.iter().map(|part| Sources::open(&part.sources));
+    let modules = job.inputs.report_modules(title);
+    let sources = modules.iter().map(|module| Sources::open(&module.sources));
     let sources: Vec<Sources> = sources.collect::<Result<_, _>>()?;
     if job.per_loader {
-        job.material.check_per_loader(job.outputs)?;
+        job.inputs.check_per_loader(job.outputs)?;
     }
-    let changes = job.material.changes()?;
+    let changes = job.inputs.changes()?;
     let mut recorded = ExecutionDataStore::read(job.files, damaged, warnings)?;
     let jacoco = JacocoAgents::of(job.files);
-    // Its file holds no class files, so it needs those that are named.
-    let beside = match job.material.has_classes() {
+    // JaCoCo's file holds no class files, so it needs --classes.
+    let beside = match job.inputs.has_classes() {
         true => recorded.add_jacoco(&jacoco, warnings),
         false => Vec::new(),
     };
@@ -341,20 +341,20 @@ pub(super) fn make(
         warnings.print();
         return Err(problem);
     }
-    let manner = Manner {
+    let options = AnalysisOptions {
         carry_over: job.carry_over,
-        strict_inputs: job.material.strict_inputs,
-        counting: job.material.counting(),
+        strict_inputs: job.inputs.strict_inputs,
+        counting: job.inputs.counting(),
     };
-    let analysed = match (job.per_loader, parts.as_slice(), sources.as_slice()) {
-        (true, [part], [sources]) => {
-            let part = (part, sources);
-            analysis::analyse_loaders(part, &recorded, job.filter, manner, warnings)
+    let analysed = match (job.per_loader, modules.as_slice(), sources.as_slice()) {
+        (true, [module], [sources]) => {
+            let module = (module, sources);
+            analysis::analyse_loaders(module, &recorded, job.filter, options, warnings)
         }
-        _ => analysis::analyse_all(&parts, &sources, &recorded, job.filter, manner, warnings),
+        _ => analysis::analyse_all(&modules, &sources, &recorded, job.filter, options, warnings),
     }?;
     let all = analysed.bundles.as_slice();
-    let unmeasured = tell_unmeasured(job, &recorded, &analysed, warnings);
+    let unmeasured = warn_of_unmeasured(job, &recorded, &analysed, warnings);
     let began = recorded.last_began();
     let measured =
         changes.map(|changes| changes::of_bundles(title, &changes, all, &sources, began, warnings));
@@ -368,7 +368,7 @@ pub(super) fn make(
     let exec = exec.map(|_| recorded.execution_data(warnings));
     let limited = changed.map(|changed| changed.bundles.as_slice());
     let tests = match job.outputs.per_test {
-        true => TestsOfReport::new(&recorded, all, limited, manner.counting, warnings),
+        true => TestsOfReport::new(&recorded, all, limited, options.counting, warnings),
         false => None,
     };
     warnings.print();
@@ -378,13 +378,13 @@ pub(super) fn make(
         missing: &[damaged.missing(), &analysed.missing, &unmeasured].concat(),
         changed,
         per_test: per_test.as_ref(),
-        counting: manner.counting,
+        counting: options.counting,
         ..as_report(title, job, bundles, &sources, &recorded)
     };
     let files = job
         .outputs
         .write(&report, exec.as_deref().unwrap_or_default());
-    print(job, &report, &parts, &analysed, &files.written)?;
+    print(job, &report, &modules, &analysed, &files.written)?;
     if let Some(first) = beside.first() {
         say(beside_jacoco(&jacoco, first));
     }
@@ -396,23 +396,23 @@ pub(super) fn make(
         let incomplete = recorded.is_complete().err();
         show::all_but_last(incomplete.into_iter().chain(files.failed))?;
     }
-    let made = Made {
+    let outcome = ReportOutcome {
         any_failed: !recorded.failures.is_empty(),
         is_partial: any_damaged || warnings.of_missing() || is_unclear,
         complete: recorded.is_complete(),
         not_empty: expect_something(job, &report, &recorded, analysed.any_class_file),
         verdict,
     };
-    // The command is about to end: to give millions of lines back one by one takes a tenth of its time.
+    // The process ends soon: freeing millions of lines one by one would take a tenth of its time.
     std::mem::forget(analysed);
-    Ok(made)
+    Ok(outcome)
 }
 
-/// The bundles as modules of one report, each with its sources, or each loader with those of all; without `--module` and
-/// `--per-loader` there is but one.
+/// Returns the bundles as modules of one report. Each module has its sources, and class loaders share them. Without
+/// `--module` and `--per-loader` the report has one module.
 fn as_report<'a>(
     title: &'a str,
-    job: &Job<'_>,
+    job: &ReportJob<'_>,
     bundles: &'a [BundleCoverage],
     sources: &'a [Sources],
     recorded: &'a ExecutionDataStore,
@@ -420,20 +420,21 @@ fn as_report<'a>(
     let modules = bundles.iter().zip(sources.iter().cycle());
     let modules = modules.map(|(bundle, sources)| Module { bundle, sources });
     Whole {
-        is_group: job.per_loader || !job.material.modules.is_empty(),
+        is_group: job.per_loader || !job.inputs.modules.is_empty(),
         ..Whole::of_group(title, modules.collect(), &recorded.sessions)
     }
 }
 
-/// Prints the table, what it is not about, and the files written.
+/// Prints the table, the omissions, and the written files.
 fn print(
-    job: &Job<'_>,
+    job: &ReportJob<'_>,
     report: &Whole<'_>,
-    parts: &[Part],
+    modules: &[ReportModule],
     analysed: &Analysed,
     written: &[PathBuf],
 ) -> Result<(), Problem> {
-    let places: Vec<String> = parts.iter().flat_map(|part| part.classes.clone()).collect();
+    let places = modules.iter().flat_map(|module| module.classes.clone());
+    let places: Vec<String> = places.collect();
     let mut out: Box<dyn Write> = match job.beside {
         true => Box::new(std::io::stderr().lock()),
         false => Box::new(std::io::stdout().lock()),
@@ -448,7 +449,7 @@ fn print(
         }
         if job.summary {
             let mut missing = report.incomplete();
-            for missing in missing.by_ref().take(NAMED) {
+            for missing in missing.by_ref().take(NAMED_GAPS) {
                 writeln!(out, "incomplete: {missing}")?;
             }
             if let more @ 1.. = missing.count() {
@@ -480,7 +481,7 @@ fn print(
         if report.counting == Counting::Source {
             writeln!(
                 out,
-                "counted: what stands in the source, not as JaCoCo counts"
+                "counted: the code of the source, not JaCoCo's selection"
             )?;
         }
         for path in written {
@@ -493,7 +494,7 @@ fn print(
             Err(Problem::ours("H0624", "cannot write to standard output")
                 .with("found", error.to_string()))
         }
-        _ => Ok(()), // whoever read a part of the table has had enough
+        _ => Ok(()), // the reader closed the pipe
     }
 }
 
@@ -511,21 +512,21 @@ fn is_empty(report: &Whole<'_>) -> bool {
     report.counters.instruction.total() == 0
 }
 
-/// Of recordings something is expected in the report; classes that are named may be without code, and changes elsewhere.
+/// Checks that the report is not empty. Named classes may have no code, and changed lines may lie in other classes.
 fn expect_something(
-    job: &Job<'_>,
+    job: &ReportJob<'_>,
     report: &Whole<'_>,
     recorded: &ExecutionDataStore,
     any_class_file: bool,
 ) -> Result<(), Problem> {
     let problem = Problem::partial("H0610", "the report is empty");
-    match job.material.has_classes() {
-        _ if job.material.diff.is_some() => return Ok(()),
+    match job.inputs.has_classes() {
+        _ if job.inputs.diff.is_some() => return Ok(()),
         true if !is_empty(report) => return expect_loaded(job, report, recorded),
         false if !is_empty(report) => return Ok(()),
         true if any_class_file => return Ok(()),
         true => {
-            let problem = problem.with("expected", "class files in the places that are named");
+            let problem = problem.with("expected", "class files in the named folders and jars");
             let help =
                 "name the folders and jars that the program ran from with --classes or --module";
             return Err(problem.with("found", "none").with("help", help));
@@ -539,22 +540,20 @@ fn expect_something(
         counted(classes, "class")
     );
     let problem = problem.with("expected", "a class with code");
-    let help = "classes of the JDK are not measured unless asked for, and those that `classhook instrument` has made record by themselves. `classhook status` says of a running JVM which classes are measured";
+    let help = "select JDK classes explicitly; classes from `classhook instrument` write their own snapshots; `classhook status` lists the measured classes of a running JVM";
     Err(problem.with("found", found).with("help", help))
 }
 
-/// The line about JVMs with JaCoCo's agent.
+/// Returns the line about JVMs with JaCoCo's agent.
 fn beside_jacoco(agents: &JacocoAgents, file: &Path) -> String {
     let jvms = counted(agents.jvms, "JVM");
     let file = show::path(file);
-    format!(
-        "JaCoCo's agent was in {jvms} of the run, too: what it recorded in {file} is in the report"
-    )
+    format!("JaCoCo's agent ran in {jvms}, too: the report includes its data from {file}")
 }
 
-/// Of the classes that are reported, some JVM loads one; else 0 % says nothing of the tests.
+/// Checks that a JVM loaded a class of the report. Otherwise 0 % says nothing about the tests.
 fn expect_loaded(
-    job: &Job<'_>,
+    job: &ReportJob<'_>,
     report: &Whole<'_>,
     recorded: &ExecutionDataStore,
 ) -> Result<(), Problem> {
@@ -565,25 +564,26 @@ fn expect_loaded(
         return Ok(());
     }
     if recorded.classes.is_empty() {
-        let problem = Problem::partial("H0628", "nothing is recorded, so all of the report is 0 %");
+        let problem =
+            Problem::partial("H0628", "no class was recorded, so the whole report is 0 %");
         let help = job.unloaded.unwrap_or(UNLOADED);
         let found = counted(recorded.sessions.len(), "session");
-        let found = format!("{found} in which no class was measured");
-        let note = "classes that `classhook instrument` has made record by themselves, where -Dclasshook.output says";
+        let found = format!("{found} without a measured class");
+        let note = "classes from `classhook instrument` record to the folder of -Dclasshook.output";
         let problem = problem.with("found", found).with("note", note);
         return Err(problem.with("help", help));
     }
     if recorded.sessions.is_empty() {
-        return Ok(()); // of these files, nothing is known of JVMs
+        return Ok(()); // these files do not describe JVMs
     }
-    let message = "no JVM of the run loaded a class of the report, so all of it is 0 %";
+    let message = "no JVM of the run loaded a class of the report, so the whole report is 0 %";
     let found = format!(
-        "{} with {} of other places",
+        "{} with {} from other folders and jars",
         counted(recorded.sessions.len(), "session"),
         counted(recorded.classes.len(), "class")
     );
     let Some(help) = job.unloaded else {
-        // A module without tests of its own is no mistake of a report; a run without any may be one.
+        // A module without its own tests is valid in a report. A run without loaded classes may be a mistake.
         let warning = Warning::new("H0628", message).with("found", found);
         complain(warning.with("help", UNLOADED));
         return Ok(());
@@ -592,7 +592,7 @@ fn expect_loaded(
     Err(problem.with("help", help))
 }
 
-/// What is said of the recorded classes that are in none of the places.
+/// Returns the line about recorded classes outside of the named folders and jars.
 fn not_in(places: &[String], count: usize) -> String {
     let first = places.first().map_or("", String::as_str);
     let more = match places.len() {
@@ -603,9 +603,9 @@ fn not_in(places: &[String], count: usize) -> String {
     format!("{count} recorded classes are not reported: they are not in {first}{more}")
 }
 
-/// Says which classes and methods of the report ran without probes; a sentence for each.
-fn tell_unmeasured(
-    job: &Job<'_>,
+/// Warns about classes and methods of the report that ran without probes. Returns a sentence for each.
+fn warn_of_unmeasured(
+    job: &ReportJob<'_>,
     recorded: &ExecutionDataStore,
     analysed: &Analysed,
     warnings: &mut Warnings,
@@ -613,9 +613,9 @@ fn tell_unmeasured(
     let classes = analysed.bundles.iter().flat_map(BundleCoverage::classes);
     let reported: HashSet<&str> = classes.map(|class| class.name.as_str()).collect();
     let is_reported = |class: &str| reported.contains(class);
-    // Places select the classes, and those found there are known.
+    // Named folders and jars select the classes.
     let is_wanted = |class: &str| {
-        !job.material.has_classes() && (job.filter.is_everything() || job.filter.wants_name(class))
+        !job.inputs.has_classes() && (job.filter.is_everything() || job.filter.wants_name(class))
     };
     unmeasured::tell(
         recorded,
@@ -626,7 +626,7 @@ fn tell_unmeasured(
     )
 }
 
-/// As wide as the terminal, and coloured there.
+/// Returns the layout of tables for the terminal: its width, and colours.
 fn layout() -> Layout {
     let plain = Layout::default();
     Layout {

@@ -1,4 +1,4 @@
-//! `classhook reset`: a running JVM forgets what it recorded.
+//! `classhook reset`: resets the recorded data of a running JVM.
 
 use clap::Args;
 use control::Request;
@@ -8,29 +8,29 @@ use crate::args::Target;
 use crate::problem::Problem;
 
 const AFTER_HELP: &str = "\
-What was hit before is in no later report; what is hit from now on is, also if it was hit before.
+Later reports hold only hits from now on.
 
 Examples:
   classhook reset 4711
   classhook reset 4711 --plugin coverage";
 
-/// Lets a running JVM forget what it recorded.
+/// Resets the recorded data of a running JVM.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Reset {
-    /// Whom to ask.
+    /// The running JVM.
     #[command(flatten)]
     pub target: Target,
-    /// Only what this plugin's probes recorded
+    /// Reset only the data of this plugin
     #[arg(long, value_name = "NAME")]
     pub plugin: Option<String>,
 }
 
 impl Reset {
-    /// Asks and prints how many probes begin anew.
+    /// Resets the data and prints the number of probes.
     ///
     /// # Errors
-    /// If there is no agent to ask, or no such plugin.
+    /// If the JVM has no agent, or the agent no such plugin.
     pub fn run(&self) -> Result<u8, Problem> {
         let plugin = self.plugin.clone();
         self.target

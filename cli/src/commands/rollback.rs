@@ -1,8 +1,8 @@
-//! `classhook rollback`: patches taken back.
+//! `classhook rollback`: undoes patches.
 
 use clap::Args;
 use control::Request;
-use control::patch::{ClassState, Patched, Rollback as Which};
+use control::patch::{ClassState, Patched, Rollback as Patches};
 
 use super::patch::{line, warn_of_quick_compiler};
 use crate::agent::Agent;
@@ -11,38 +11,39 @@ use crate::problem::Problem;
 use crate::show::{read_escaped, show, show_json};
 
 const AFTER_HELP: &str = "\
-Without a number the newest patch is taken back. A class that an older patch covers runs that one's code again, others their own.
+Without an ID, the newest patch is undone. A class with an older patch then runs the code of that patch, other classes
+their original code.
 
 Examples:
   classhook rollback 4711
   classhook rollback 4711 3
   classhook rollback 4711 --all";
 
-/// Takes patches of a running JVM back.
+/// Undoes patches of a running JVM.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Rollback {
-    /// Whom to ask.
+    /// The running JVM.
     #[command(flatten)]
     pub target: Target,
-    /// The patch, as `classhook patches` numbers it [default: the newest]
+    /// Undo the patch with this number; `classhook patches` lists them [default: the newest]
     #[arg(value_name = "ID", conflicts_with = "all")]
     pub id: Option<u32>,
-    /// Every patch
+    /// Undo all patches
     #[arg(long)]
     pub all: bool,
 }
 
 impl Rollback {
-    /// Asks and prints what came of each class.
+    /// Undoes the patches and prints the state of each class.
     ///
     /// # Errors
-    /// If there is no agent to ask, no such patch (`H0722`), or the JVM refuses (`H0720`).
+    /// If the JVM has no agent, the patch does not exist (`H0722`), or the JVM refuses (`H0720`).
     pub fn run(&self) -> Result<u8, Problem> {
         let which = match (self.all, self.id) {
-            (true, _) => Which::All,
-            (false, Some(id)) => Which::Id(id),
-            (false, None) => Which::Last,
+            (true, _) => Patches::All,
+            (false, Some(id)) => Patches::Id(id),
+            (false, None) => Patches::Last,
         };
         let mut agent = Agent::connect(self.target.pid)?;
         let answer = agent.ask(&Request::Rollback { which })?;
@@ -57,7 +58,7 @@ impl Rollback {
                 .filter(|class| class.state == ClassState::Refused);
             let problem = Problem::user(
                 "H0720",
-                "the JVM does not take the patch back; nothing was changed",
+                "the JVM refuses to undo the patch; nothing was changed",
             );
             return Err(refused.fold(problem, |problem, class| {
                 problem.with("class", line(class).trim())

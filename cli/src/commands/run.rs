@@ -1,4 +1,4 @@
-//! `classhook run`: a command with the agent in its JVMs.
+//! `classhook run`: records a command that starts JVMs.
 
 use clap::Args;
 
@@ -10,33 +10,33 @@ use crate::problem::Problem;
 use crate::show::{self, say};
 
 const AFTER_HELP: &str = "\
-`java` gets the agent as its first argument, other tools of a JDK behind -J.
-Any other command gets it in JAVA_TOOL_OPTIONS, so that every JVM below it records; what is in that variable stays.
-The exit code is the command's own, 128 + signal if it was killed; 3 if that is 0 and a plugin was switched off, or failed on
-all that it wanted.
+`java` receives the agent as its first argument, other tools of a JDK behind -J.
+Any other command receives it in JAVA_TOOL_OPTIONS, in addition to the present value, so every JVM below it records.
+The exit code is that of the command, or 128 + signal if a signal ended it.
+It is 3 in place of 0 if a plugin was switched off or failed on every class that it selected.
 
 Examples:
   classhook run -- java -jar app.jar
   classhook run --select 'com.acme.**' --on-error strict -- mvn test
   classhook run --plugin count-calls.wasm --grant probes --output out -- java -jar app.jar";
 
-/// Starts a command with the agent in its JVMs.
+/// Records a command that starts JVMs, without a report.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Run {
-    /// Which plugins work.
+    /// The plugins.
     #[command(flatten)]
     pub plugins: Plugins,
-    /// How long event files may become.
+    /// The limit of event files.
     #[command(flatten)]
     pub event_files: EventFiles,
-    /// What starting a command needs.
+    /// The command and the options of the agent.
     #[command(flatten)]
     pub start: Start,
 }
 
 impl Run {
-    /// Runs the command; the result is its exit code.
+    /// Runs the command and returns its exit code.
     ///
     /// # Errors
     /// If options, configuration, agent or command are wrong.

@@ -1,4 +1,4 @@
-//! `classhook status`: how the agent in a running JVM is.
+//! `classhook status`: shows the state of the agent in a running JVM.
 
 use std::time::Duration;
 
@@ -20,25 +20,25 @@ Examples:
   classhook status 4711
   classhook status 4711 --json";
 
-/// Shows how the agent in a running JVM is.
+/// Shows the state of the agent in a running JVM.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Status {
-    /// Whom to ask.
+    /// The running JVM.
     #[command(flatten)]
     pub target: Target,
 }
 
 impl Status {
-    /// Asks and prints.
+    /// Requests the state and prints it.
     ///
     /// # Errors
-    /// If there is no such JVM (`H05xx`), or no agent in it (`H07xx`).
+    /// If the JVM does not exist (`H05xx`) or has no agent (`H07xx`).
     pub fn run(&self) -> Result<u8, Problem> {
         let pid = self.target.pid;
         let mut agent = Agent::connect(pid)?;
         let answer = agent.ask(&Request::Status)?;
-        // In a container, the agent has another number and sees other paths than who reads this.
+        // In a container, the agent has another process id and other paths than this command.
         let seen_here = |status: &Answer| Answer {
             pid: pid.cast_unsigned(),
             snapshot: agent.path(&status.snapshot).display().to_string(),
@@ -80,8 +80,8 @@ fn text(status: &Answer) -> String {
     for holder in &status.holders {
         let command = described(holder);
         text.push_str(&match is_observation(&holder.plugin) {
-            true => format!("a recording is there for {command}\n"),
-            false => format!("plugin {} is there for {command}\n", holder.plugin),
+            true => format!("a recording runs for {command}\n"),
+            false => format!("plugin {} runs for {command}\n", holder.plugin),
         });
     }
     text.push_str(&natives(&status.natives));
@@ -90,20 +90,20 @@ fn text(status: &Answer) -> String {
     if status.own_failures > 0 {
         let failures = counted(status.own_failures, "failure");
         text.push_str(&format!(
-            "{failures} of the agent itself, told on the JVM's standard error\n"
+            "{failures} of the agent itself, reported on the JVM's standard error\n"
         ));
     }
     text
 }
 
-/// `JaCoCo's tools can ask at 127.0.0.1:6300`, as a line; empty if they cannot.
+/// Returns the line `JaCoCo's tools can ask at 127.0.0.1:6300`, or nothing without such an address.
 fn jacoco_tcp(address: Option<&str>) -> String {
     address.map_or_else(String::new, |address| {
         format!("JaCoCo's tools can ask at {address}\n")
     })
 }
 
-/// `, 3 longer than 8,000 bytes, which HotSpot does not compile`; empty if there are none.
+/// Returns `, 3 longer than 8,000 bytes, which HotSpot does not compile`, or nothing without huge methods.
 fn huge_methods(classes: &ClassCounts) -> String {
     let what = match classes.huge_methods_are {
         HugeMethods::Interpreted => "which HotSpot does not compile",
@@ -118,7 +118,7 @@ fn huge_methods(classes: &ClassCounts) -> String {
     }
 }
 
-/// `; hits are stored, since the JVM compiles nothing`.
+/// Returns `; hits are stored, since the JVM compiles nothing`.
 fn hits(hits: &Hits) -> String {
     match hits {
         Hits::Calls => "; compilers remove a probe once it was hit".to_owned(),
@@ -126,7 +126,7 @@ fn hits(hits: &Hits) -> String {
     }
 }
 
-/// `812 plans known, plugins asked 4 times`.
+/// Returns `812 plans known, plugins asked 4 times`.
 fn plan_cache(plans: Option<PlanCache>) -> String {
     let Some(plans) = plans else {
         return "off".to_owned();
@@ -143,7 +143,7 @@ fn plan_cache(plans: Option<PlanCache>) -> String {
     format!("{known} known, plugins asked {asked}{damaged}{unwritten}")
 }
 
-/// `12.3 ms`.
+/// Returns `12.3 ms`.
 fn milliseconds(micros: u64) -> String {
     format!(
         "{:.1} ms",
@@ -151,7 +151,7 @@ fn milliseconds(micros: u64) -> String {
     )
 }
 
-/// `3 h 25 min`, `25 min 1 s`, `1.2 s`.
+/// Returns `3 h 25 min`, `25 min 1 s` or `1.2 s`.
 fn duration(time: Duration) -> String {
     let seconds = time.as_secs();
     match (seconds / 3600, seconds / 60 % 60) {
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn plan_cache_says_what_was_known() {
+    fn plan_cache_line_counts_known_and_damaged_plans() {
         let told = |hits, misses, damaged, unwritten| {
             plan_cache(Some(PlanCache {
                 hits,

@@ -1,4 +1,4 @@
-//! `classhook test`: a test begins or ends in a running JVM.
+//! `classhook test`: marks the start or end of a test in a running JVM.
 
 use clap::Args;
 use control::Request;
@@ -8,35 +8,35 @@ use crate::args::Target;
 use crate::problem::Problem;
 
 const AFTER_HELP: &str = "\
-For tests that no framework runs in the JVM: of a server by requests, or by hand.
-What is executed until --end belongs to the test, and to others that are under way at the same time.
-Tests of JUnit's platform are told from one another by classhook-tests.jar (docs/coverage.md).
+Use this for tests that no framework runs in the JVM: tests of a server by requests, or by hand.
+Code executed until --end counts for the test, and for other tests that run at the same time.
+For the JUnit Platform, classhook-tests.jar separates the tests (docs/coverage.md).
 
 Examples:
   classhook test 4711 'log in'
   classhook test 4711 'log in' --end && classhook dump 4711 --to now.hook
   classhook tests-for com/acme/Login.java:42 now.hook";
 
-/// Says that a test begins or ends in a running JVM.
+/// Marks the start or end of a test in a running JVM.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Test {
-    /// Whom to tell.
+    /// The running JVM.
     #[command(flatten)]
     pub target: Target,
-    /// What the test is called
+    /// Start the test with this name
     #[arg(value_name = "NAME")]
     pub name: String,
-    /// It ends
+    /// End the test
     #[arg(long)]
     pub end: bool,
 }
 
 impl Test {
-    /// Tells, and prints which tests are under way.
+    /// Sends the mark, and prints the running tests.
     ///
     /// # Errors
-    /// If there is no agent to tell, or a test ends that has not begun (`H0709`).
+    /// If the JVM has no agent, or the test to end has not begun (`H0709`).
     pub fn run(&self) -> Result<u8, Problem> {
         let request = Request::Test {
             name: self.name.clone(),

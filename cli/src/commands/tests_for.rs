@@ -1,4 +1,4 @@
-//! `classhook tests-for`: the tests that executed a line.
+//! `classhook tests-for`: prints the tests that executed a line.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -13,11 +13,11 @@ use crate::tests_executed::{Class, Executed, Selected, Snapshots, has_code, is_e
 use crate::warnings::Warnings;
 
 const AFTER_HELP: &str = "\
-The tests are printed, one a line: class#method, or the class for what all its tests share, such as @BeforeAll.
-Of tests that ran at the same time it is only known that one of them executed the line; all of them are printed.
-A static initializer counts for the test that came first.
+The output has one test a line: class#method, or the class for code that its tests share, such as @BeforeAll.
+If tests ran at the same time, one of them executed the line, and all of them are printed.
+A static initializer counts for the first test that triggers it.
 
-Of a folder with several runs the last counts, and the others are named; --all-runs takes all.
+In a folder with several runs, the last run counts and the others are named; --all-runs selects all.
 
 Examples:
   classhook tests-for src/main/java/com/acme/Sum.java:42 target/classhook
@@ -27,22 +27,22 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct TestsFor {
-    /// The source file, or the end of its path, and the line
-    #[arg(value_name = "FILE:LINE", value_parser = Place::parse)]
-    pub place: Place,
-    /// Where to look.
+    /// Search the tests of this line; the file is a path or the end of one
+    #[arg(value_name = "FILE:LINE", value_parser = SourceLine::parse)]
+    pub source_line: SourceLine,
+    /// The snapshots.
     #[command(flatten)]
     pub snapshots: Snapshots,
 }
 
-/// A line of a file.
+/// A line of a source file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct SourceLine {
     file: PathBuf,
     line: u32,
 }
 
-impl Place {
+impl SourceLine {
     fn parse(text: &str) -> Result<Self, String> {
         let place = text.rsplit_once(':').and_then(|(file, line)| {
             let line = line.parse().ok().filter(|line| *line > 0)?;
@@ -62,10 +62,10 @@ impl Place {
 }
 
 impl TestsFor {
-    /// Reads, looks, and prints.
+    /// Reads the snapshots and prints the tests.
     ///
     /// # Errors
-    /// If nothing can be read, no tests were recorded, or no class has code there (`H0691`).
+    /// If no snapshot can be read, no tests were recorded, or no class has code at the line (`H0691`).
     pub fn run(&self) -> Result<u8, Problem> {
         let mut warnings = Warnings::default();
         let executed = Executed::read(&self.snapshots, &mut warnings)?;
@@ -73,18 +73,18 @@ impl TestsFor {
         let mut selected = Selected::default();
         for class in classes
             .iter()
-            .filter(|class| has_code(&class.all.lines, self.place.line))
+            .filter(|class| has_code(&class.all.lines, self.source_line.line))
         {
             let tests = executed.by_test(class).into_iter();
-            let tests = tests.filter(|(_, class)| is_executed(&class.lines, self.place.line));
+            let tests = tests.filter(|(_, class)| is_executed(&class.lines, self.source_line.line));
             tests.for_each(|(hits, _)| selected.add(hits));
         }
         warnings.print();
         let is_partial = warnings.of_missing();
         if self.snapshots.json {
             show_json(&json!({
-                "file": self.place.file,
-                "line": self.place.line,
+                "file": self.source_line.file,
+                "line": self.source_line.line,
                 "tests": selected.json(),
                 "outsideOfTests": selected.is_outside,
                 "partial": is_partial,
@@ -96,10 +96,11 @@ impl TestsFor {
         Ok(if is_partial { PARTIAL } else { 0 })
     }
 
-    /// The classes with code at the line or near it; where Kotlin has other folders than packages, all of the same name.
+    /// Returns the classes of the source file. If its folders differ from the package, as in Kotlin, the file name decides.
     fn classes(&self, executed: &Executed) -> Result<Vec<Class>, Problem> {
-        let Place { file, line } = &self.place;
-        let mut classes = executed.classes(&|package, source| self.place.is_of(package, source));
+        let SourceLine { file, line } = &self.source_line;
+        let mut classes =
+            executed.classes(&|package, source| self.source_line.is_of(package, source));
         if classes.is_empty() {
             let name = file.file_name().unwrap_or_default();
             classes = executed.classes(&|_, source| OsStr::new(source) == name);
@@ -142,20 +143,20 @@ impl TestsFor {
     }
 }
 
-/// What the list does not say.
+/// Reports code outside of tests, and tests that ran at the same time.
 fn tell(selected: &Selected) {
     if selected.is_empty() {
         say(match selected.is_outside {
-            true => "it was executed outside of tests alone",
-            false => "no test executed it",
+            true => "only code outside of tests executed the line",
+            false => "no test executed the line",
         });
     } else if selected.is_outside {
-        say("it was executed outside of tests, too");
+        say("code outside of tests executed the line, too");
     }
     match selected.together() {
         0 => {}
         count => say(format_args!(
-            "{count} of {} ran at the same time as others, one of which executed it",
+            "{count} of {} ran at the same time as other tests; one of them executed the line",
             selected.len()
         )),
     }
@@ -166,8 +167,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn place_is_the_end_of_a_path_or_the_package_the_end_of_its_folder() {
-        let place = |text: &str| Place::parse(text).unwrap();
+    fn source_line_matches_by_the_end_of_the_path_or_of_the_package() {
+        let place = |text: &str| SourceLine::parse(text).unwrap();
         for text in [
             "src/main/java/com/acme/Sum.java:4",
             "acme/Sum.java:4",
@@ -179,7 +180,7 @@ mod tests {
             assert!(!place(text).is_of("com/acme", "Sum.java"), "{text}");
         }
         for wrong in ["Sum.java", "Sum.java:", "Sum.java:0", ":4", "a/..:4"] {
-            assert!(Place::parse(wrong).is_err(), "{wrong}");
+            assert!(SourceLine::parse(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -1,6 +1,5 @@
-//! `classhook top`: methods by calls, time and errors per second, while they are called.
+//! `classhook top`: shows calls, time and errors of methods, live.
 
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -14,113 +13,110 @@ use tempfile::NamedTempFile;
 use trace::names::printable;
 use trace::summary::{Order, Summary};
 
-use crate::args::{EventFiles, Settings};
+use crate::args::{ANNOTATED, EventFiles, INTERVAL, JvmOrCommand, METHODS, Settings, heading};
 use crate::attached::{AttachedPlugin, Visitor};
 use crate::checked_options::{CheckedOptions, run_id};
-use crate::commands::trace::{What, nothing_of_command, nothing_traced, options_of};
-use crate::live::{Jvms, Which};
+use crate::commands::trace::{TracedCalls, nothing_of_command, nothing_traced, options_of};
+use crate::live::{EventFileSource, FollowedJvms};
 use crate::metaspace::Metaspace;
 use crate::passing_folder::{PassingFolder, no_folder};
 use crate::problem::{PARTIAL, Problem};
 use crate::show::{self, all_but_last, complain, say, show};
 use crate::top::columns::Column;
 use crate::top::sampler::Sampler;
-use crate::top::state::{By, State};
+use crate::top::state::{RowGroup, State};
 use crate::top::{screen, text};
 use crate::traces;
 use crate::until;
 
-/// How often the screen changes.
+/// Default interval on a screen.
 const ON_SCREEN: Duration = Duration::from_secs(2);
-/// How often a table is printed.
+/// Default interval of printed tables.
 const PRINTED: Duration = Duration::from_secs(5);
-/// How often the rest is looked at while tables are printed.
+/// Poll interval for the end of command and JVM while tables are printed.
 const TURN: Duration = Duration::from_millis(100);
 
 const AFTER_HELP: &str = "\
-Which methods are called, how often, how long and how often in vain, now: in a terminal a screen that changes with
-the program, else a table for each --interval. A method is chosen as with `classhook trace`.
-The program sums up its calls, which costs the least. --calls has it write each single call as well: then there are
-rows by thread (key `g`), and Enter on a method shows who calls it.
-With a PID the JVM is left as it was before. A command that is started ends when you quit.
+Shows the calls, times and errors of methods: a screen in a terminal, else a table for each --interval.
+Methods are selected as for `classhook trace`.
+By default the agent sums up calls, which costs the least. With --calls it records single calls: key `g` then groups
+rows by thread, and Enter shows the callers of a method.
+With a PID, the JVM is restored at the end. A started command ends when you quit.
 
 Examples:
   classhook top 4711 --methods 'com.acme.**'
   classhook top 4711 --methods 'com.acme.Store.*' --calls
   classhook top --interval 10s --by class --sort errors -- java -jar app.jar | tee top.txt";
 
-/// Shows methods by calls, time and errors per second.
+/// Shows calls, time and errors of methods per second.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Top {
-    /// Methods to look at: com.acme.**, com.acme.Store.find*; `!` in front excludes; may be repeated
-    #[arg(long, value_name = "PATTERN", conflicts_with = "config")]
+    /// Patterns of methods.
+    #[arg(long, value_name = "PATTERN", conflicts_with = "config", help = METHODS, help_heading = heading::CALLS)]
     pub methods: Vec<String>,
-    /// Methods with this annotation, or of classes with it; may be repeated
-    #[arg(long, value_name = "NAME", conflicts_with = "config")]
+    /// Names of annotations.
+    #[arg(long, value_name = "NAME", conflicts_with = "config", help = ANNOTATED, help_heading = heading::CALLS)]
     pub annotated: Vec<String>,
     /// Record single calls, for rows by thread and for callers
-    #[arg(long, conflicts_with = "config")]
+    #[arg(long, conflicts_with = "config", help_heading = heading::CALLS)]
     pub calls: bool,
-    /// What a row is
+    /// Group rows by this element
     #[arg(long, value_name = "GROUP", default_value = "method")]
-    pub by: By,
-    /// What rows are sorted by
+    pub by: RowGroup,
+    /// Sort rows by this column
     #[arg(long, value_name = "COLUMN", default_value = "self")]
     pub sort: Column,
-    /// Length of an interval, at least 1s [default: 2s on a screen, else 5s]
-    #[arg(long, value_name = "DURATION", value_parser = until::interval)]
+    /// The interval of tables.
+    #[arg(long, value_name = "DURATION", value_parser = until::interval, help = INTERVAL)]
     pub interval: Option<Duration>,
-    /// How many rows a table has that is printed
+    /// Show this number of rows in a table
     #[arg(long, value_name = "NUMBER", default_value_t = 40)]
     pub rows: usize,
-    /// How long event files may become.
+    /// The limit of event files.
     #[command(flatten)]
     pub event_files: EventFiles,
-    /// The options of the agent; without --output nothing is left on disk.
+    /// The options of the agent. Without --output no recording is kept.
     #[command(flatten)]
     pub settings: Settings,
     /// The check of the metaspace.
     #[command(flatten)]
     pub metaspace: Metaspace,
-    /// How long it goes on: 500ms, 30s, 5m, 2h [default: until you quit]
-    #[arg(long = "for", value_name = "DURATION", requires = "pid", conflicts_with = "command", value_parser = until::duration)]
-    pub time: Option<Duration>,
-    /// A running JVM's process id; `classhook ps` lists them
-    #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..), conflicts_with = "command")]
-    pub pid: Option<i32>,
-    /// The command and its arguments, behind `--`
-    #[arg(last = true, value_name = "COMMAND", required_unless_present = "pid")]
-    pub command: Vec<OsString>,
+    /// The running JVM or the command.
+    #[command(flatten)]
+    pub program: JvmOrCommand,
 }
 
 impl Top {
-    /// Shows the JVM, or the JVMs of the command; the result is the command's exit code.
+    /// Shows the methods of the command or the running JVM, and returns the exit code.
     ///
     /// # Errors
-    /// If options, configuration, agent, command or JVM are wrong, the terminal cannot be used, or what was recorded
-    /// cannot be read or is incomplete (`H0651`).
+    /// If options, configuration, agent, command or JVM are wrong, the terminal cannot be used, or the recording cannot
+    /// be read or is incomplete (`H0651`).
     pub fn run(&self) -> Result<u8, Problem> {
-        if self.by == By::Thread && !self.calls && self.settings.configuration().file.is_none() {
+        if self.by == RowGroup::Thread
+            && !self.calls
+            && self.settings.configuration().file.is_none()
+        {
             return Err(Problem::user("H0636", "rows by thread need single calls")
                 .with("help", "add --calls"));
         }
-        let what = What {
+        let calls = TracedCalls {
             methods: self.methods.clone(),
             annotated: self.annotated.clone(),
             aggregate: !self.calls,
-            ..What::default()
+            ..TracedCalls::default()
         };
-        self.metaspace.check(self.pid)?;
-        let mut settings = self.event_files.added(what.configured(&self.settings)?);
+        self.metaspace.check(self.program.pid)?;
+        let mut settings = self.event_files.added(calls.configured(&self.settings)?);
         settings.metaspace = self.metaspace;
-        match self.pid {
-            Some(pid) => self.visit(pid, settings, what),
+        match self.program.pid {
+            Some(pid) => self.visit(pid, settings, calls),
             None => self.start(settings),
         }
     }
 
-    fn visit(&self, pid: i32, mut settings: Settings, what: What) -> Result<u8, Problem> {
+    fn visit(&self, pid: i32, mut settings: Settings, calls: TracedCalls) -> Result<u8, Problem> {
         let run = run_id();
         options_of(&settings, &run)?;
         let passing = PassingFolder::in_any_jvm(pid, &mut settings)?;
@@ -130,16 +126,19 @@ impl Top {
             &settings,
             &run,
         )?;
-        let withheld = what.warn_of_nothing(&mut visit, &settings)?;
-        let (which, beside) = Which::recorded_in(visit.snapshot(), visit.since());
+        let withheld = calls.warn_of_nothing(&mut visit, &settings)?;
+        let (which, beside) = EventFileSource::recorded_in(visit.snapshot(), visit.since());
         let sampler = self.sampler(which, beside);
-        let end = self.time.and_then(|time| Instant::now().checked_add(time));
-        visit.lease_for(self.time)?;
-        let mut goes_on = || end.is_none_or(|end| end > Instant::now()) && !visit.is_over();
-        let looked = self.look(&sampler, &title(pid), &mut goes_on);
+        let end = self
+            .program
+            .time
+            .and_then(|time| Instant::now().checked_add(time));
+        visit.lease_for(self.program.time)?;
+        let mut continues = || end.is_none_or(|end| end > Instant::now()) && !visit.is_over();
+        let shown = self.show_intervals(&sampler, &title(pid), &mut continues);
         let mut ended = visit.end();
         let finished = sampler.finish();
-        looked?;
+        shown?;
         if let (Some(passing), true) = (passing, ended.is_recorded_on()) {
             passing.keep();
         }
@@ -155,7 +154,7 @@ impl Top {
         let run = run_id();
         let _folder = PassingFolder::of_command(&mut settings)?;
         let checked = options_of(&settings, &run)?;
-        let sampler = self.sampler(Which::Run(run.clone()), &checked.output);
+        let sampler = self.sampler(EventFileSource::Run(run.clone()), &checked.output);
         let said = match on_screen() {
             false => None,
             true => Some(NamedTempFile::with_prefix("classhook-top-").map_err(no_folder)?),
@@ -167,7 +166,7 @@ impl Top {
         let code = self.run_beside(&sampler, &checked, output);
         if let Some(path) = said.and_then(kept) {
             let path = show::path(&path);
-            say(format_args!("what the program printed is in {path}"));
+            say(format_args!("the output of the program is in {path}"));
         }
         let code = code?;
         let told = sampler
@@ -186,7 +185,7 @@ impl Top {
         }
     }
 
-    /// Runs the command to its end, or ends it when the user quits.
+    /// Runs the command until its end, or ends it when the user quits.
     fn run_beside(
         &self,
         sampler: &Sampler,
@@ -194,38 +193,43 @@ impl Top {
         output: Option<File>,
     ) -> Result<u8, Problem> {
         thread::scope(|scope| {
-            let running = scope.spawn(|| checked.launch_into(&self.command, output));
-            let name = self.command.iter().map(|word| word.to_string_lossy());
+            let running = scope.spawn(|| checked.launch_into(&self.program.command, output));
+            let name = self
+                .program
+                .command
+                .iter()
+                .map(|word| word.to_string_lossy());
             let name = printable(&name.collect::<Vec<_>>().join(" "));
-            let mut goes_on = || !running.is_finished();
-            let looked = self.look(sampler, &format!("classhook top  {name}"), &mut goes_on);
+            let mut continues = || !running.is_finished();
+            let shown =
+                self.show_intervals(sampler, &format!("classhook top  {name}"), &mut continues);
             if !running.is_finished() {
-                let _ = kill_process(getpid(), Signal::TERM); // which is passed on to the command
+                let _ = kill_process(getpid(), Signal::TERM); // the launcher passes it on to the command
             }
             let code = running
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            looked.and(code.map(|launched| launched.told()))
+            shown.and(code.map(|launched| launched.told()))
         })
     }
 
-    fn sampler(&self, which: Which, folder: &Path) -> Sampler {
+    fn sampler(&self, which: EventFileSource, folder: &Path) -> Sampler {
         let usual = if on_screen() { ON_SCREEN } else { PRINTED };
         let length = self.interval.unwrap_or(usual);
-        Sampler::start(Jvms::new(which, folder), length, self.calls)
+        Sampler::start(FollowedJvms::new(which, folder), length, self.calls)
     }
 
-    /// Shows what happens until `goes_on` says no, or the user quits.
-    fn look(
+    /// Shows the intervals until `continues` returns false or the user quits.
+    fn show_intervals(
         &self,
         sampler: &Sampler,
         title: &str,
-        goes_on: &mut dyn FnMut() -> bool,
+        continues: &mut dyn FnMut() -> bool,
     ) -> Result<(), Problem> {
         if on_screen() {
-            return screen::run(sampler, title, &mut self.state(), goes_on);
+            return screen::run(sampler, title, &mut self.state(), continues);
         }
-        while goes_on() && !sampler.has_failed() {
+        while continues() && !sampler.has_failed() {
             if let Some(interval) = sampler.next(TURN) {
                 show(&format!(
                     "{}\n",
@@ -240,7 +244,7 @@ impl Top {
         State::new(self.by.into(), self.sort, self.calls)
     }
 
-    /// Prints what came last, and fails if something is missing: also the end of a JVM, if that `has_ended`.
+    /// Prints the last intervals. Fails if the recording is incomplete, or, for a JVM that `has_ended`, has no end.
     fn end(
         &self,
         (intervals, traces): (Vec<trace::rates::Interval>, Vec<Trace>),
@@ -262,12 +266,12 @@ impl Top {
     }
 }
 
-/// Whether a method was looked at, called or not.
+/// Checks whether a method was instrumented, called or not.
 fn has_methods(traces: &[Trace]) -> bool {
     traces.iter().any(|trace| !trace.spans.is_empty())
 }
 
-/// Whether keys can be pressed and a screen be drawn.
+/// Checks whether standard input and output are a terminal.
 fn on_screen() -> bool {
     std::io::stdout().is_terminal() && std::io::stdin().is_terminal()
 }
@@ -284,7 +288,7 @@ fn title(pid: i32) -> String {
     )
 }
 
-/// Where a file that holds something stays; one that is empty goes.
+/// Keeps a file with contents and returns its path. Removes an empty file.
 fn kept(file: NamedTempFile) -> Option<PathBuf> {
     let is_empty = file
         .as_file()

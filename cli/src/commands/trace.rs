@@ -1,6 +1,5 @@
-//! `classhook trace`: the calls of methods, in a command or in a running JVM.
+//! `classhook trace`: traces method calls in a command or a running JVM.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,12 +8,14 @@ use host::{Config, Pipeline};
 use serde_json::{Map, Value, json};
 use trace::recording::Recording;
 
-use crate::args::{EventFiles, Settings, place};
+use crate::args::{
+    ANNOTATED, EventFiles, INTERVAL, JvmOrCommand, METHODS, Settings, TEXT, heading, output_path,
+};
 use crate::attached::{AttachedPlugin, Visitor};
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::following::Following;
 use crate::inputs::run_files;
-use crate::live::{Live, Show, Streamed, Which};
+use crate::live::{EventFileSource, Live, LiveOptions, LiveOutcome};
 use crate::metaspace::Metaspace;
 use crate::otlp::{Delivery, OtlpOptions, Target};
 use crate::plugin_compiler::PluginCompiler;
@@ -32,16 +33,16 @@ use crate::withheld::Withheld;
 pub(super) const PLUGIN: &str = "trace";
 
 const AFTER_HELP: &str = "\
-Without --methods and --annotated every method of the application is traced that a programmer wrote.
-A method is CLASS.METHOD or CLASS.METHOD(DESCRIPTOR): in classes `**` is any text and `*` any within one package,
-in methods and descriptors `*` is any text. `com.acme.**` is every method below com.acme; `!` in front excludes.
-Prints a table of all calls; --flame-graph, --folded, --perfetto and --json-lines show single calls.
-The event file stays in the output folder: `classhook report` makes the same of it later.
-With a PID the JVM is traced for the time of --for, or until Ctrl-C or its end, and then left as it was before.
---slow prints the tree of each slow call, with its waits for locks and the collections in it.
---follow shows the calls of a task below the call that submitted it, whichever thread runs it.
---json-lines, --interval and --prometheus show what is traced while the program runs.
---otlp sends calls as spans, and sums as metrics, to an OpenTelemetry collector; the variables OTEL_… are obeyed.
+Without --methods and --annotated, all methods in the application's sources are traced.
+A pattern is CLASS.METHOD or CLASS.METHOD(DESCRIPTOR). In classes, `**` is any text and `*` any text within a package.
+In methods and descriptors, `*` is any text. `com.acme.**` matches every method below com.acme. `!` in front excludes.
+The command prints a table of all calls. --flame-graph, --folded, --perfetto and --json-lines show single calls.
+The event file stays in the output folder. `classhook report` writes the same outputs from it later.
+With a PID, the JVM is traced until --for, Ctrl-C or its end. Its classes are restored afterwards.
+--slow prints each slow call as a tree, with its waits for locks and garbage collections.
+--follow shows the calls of a task below the call that submitted it, on any thread.
+--json-lines, --interval and --prometheus report calls while the program runs.
+--otlp sends calls as spans, and sums as metrics, to an OpenTelemetry collector. It reads the variables OTEL_….
 
 Examples:
   classhook trace --methods 'com.acme.**' --flame-graph flame.svg -- java -jar app.jar
@@ -54,32 +55,32 @@ Examples:
   classhook trace 4711 --methods 'com.acme.**' --follow --grant boot --slow 200ms
   classhook trace --annotated '**.GetMapping' --aggregate --interval 5s -- java -jar app.jar";
 
-/// Traces the calls of methods and reports them.
+/// Traces method calls and reports them.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Trace {
-    /// What is traced.
+    /// The methods to trace.
     #[command(flatten)]
-    pub what: What,
-    /// Which single calls are kept.
+    pub calls: TracedCalls,
+    /// The filter of single calls.
     #[command(flatten)]
     pub when: When,
-    /// The tasks that are followed.
+    /// The tasks to follow.
     #[command(flatten)]
     pub following: Following,
     /// The trees of slow calls.
     #[command(flatten)]
     pub slow: SlowOptions,
-    /// What is made of it.
+    /// Tables and files.
     #[command(flatten)]
     pub outputs: TraceOutputs,
-    /// What is shown while the program runs.
+    /// Outputs while the program runs.
     #[command(flatten)]
-    pub meanwhile: Meanwhile,
-    /// How long event files may become.
+    pub live_outputs: LiveOutputs,
+    /// The limit of event files.
     #[command(flatten)]
     pub event_files: EventFiles,
-    /// Where they are sent as well.
+    /// The receiver of the recording.
     #[command(flatten)]
     pub relay: RelayOptions,
     /// The options of the agent.
@@ -88,41 +89,37 @@ pub struct Trace {
     /// The check of the metaspace.
     #[command(flatten)]
     pub metaspace: Metaspace,
-    /// How long a running JVM is traced: 500ms, 30s, 5m, 2h [default: until Ctrl-C]
-    #[arg(long = "for", value_name = "DURATION", requires = "pid", conflicts_with = "command", value_parser = until::duration)]
-    pub time: Option<Duration>,
-    /// A running JVM's process id; `classhook ps` lists them
-    #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..), conflicts_with = "command")]
-    pub pid: Option<i32>,
-    /// The command and its arguments, behind `--`
-    #[arg(last = true, value_name = "COMMAND", required_unless_present = "pid")]
-    pub command: Vec<OsString>,
+    /// The running JVM or the command.
+    #[command(flatten)]
+    pub program: JvmOrCommand,
 }
 
-/// What is shown of a trace while it goes on.
+/// Outputs of a trace while the program runs.
 #[derive(Debug, Clone, Default, Args)]
-pub struct Meanwhile {
-    /// Print the table of each interval of this length: 5s, 1m; at least 1s
-    #[arg(long, value_name = "DURATION", value_parser = until::interval)]
+#[command(next_help_heading = heading::LIVE)]
+pub struct LiveOutputs {
+    /// The interval of tables.
+    #[arg(long, value_name = "DURATION", value_parser = until::interval, help = INTERVAL)]
     pub interval: Option<Duration>,
-    /// Write the sums in Prometheus' text format to this file, anew in each interval [default: 5s]
-    #[arg(long, value_name = "FILE", value_parser = place())]
+    /// Write the sums in Prometheus' text format to this file; at each interval [default: 5s]
+    #[arg(long, value_name = "FILE", value_parser = output_path())]
     pub prometheus: Option<PathBuf>,
-    /// Where spans and metrics are sent.
+    /// The OpenTelemetry collector.
     #[command(flatten)]
     pub otlp: OtlpOptions,
 }
 
-/// Which methods are traced, and what is kept of their calls.
+/// Methods to trace, and the recorded values of their calls.
 #[derive(Debug, Clone, Default, Args)]
-pub struct What {
-    /// Methods to trace: com.acme.**, com.acme.Store.find*, com.acme.Store.get(I*; `!` in front excludes; may be repeated
-    #[arg(long, value_name = "PATTERN", conflicts_with = "config")]
+#[command(next_help_heading = heading::CALLS)]
+pub struct TracedCalls {
+    /// Patterns of methods.
+    #[arg(long, value_name = "PATTERN", conflicts_with = "config", help = METHODS)]
     pub methods: Vec<String>,
-    /// Methods with this annotation, or of classes with it: com.acme.Traced, **.GetMapping; may be repeated
-    #[arg(long, value_name = "NAME", conflicts_with = "config")]
+    /// Names of annotations.
+    #[arg(long, value_name = "NAME", conflicts_with = "config", help = ANNOTATED)]
     pub annotated: Vec<String>,
-    /// What is kept of each call [default: thrown]
+    /// Record these parts of each call [default: thrown]
     #[arg(
         long,
         value_name = "WHAT",
@@ -130,16 +127,22 @@ pub struct What {
         conflicts_with = "config"
     )]
     pub capture: Vec<Captured>,
-    /// Longest text kept of one value, in bytes [default: 80]
-    #[arg(long, value_name = "BYTES", conflicts_with = "config")]
-    pub limit: Option<u32>,
-    /// Sum up the calls of each method and keep no single ones
-    #[arg(long, conflicts_with_all = ["config", "capture", "limit", "when", "min_duration", "show", "depth"])]
+    /// The limit of texts.
+    #[arg(
+        long,
+        alias = "limit",
+        value_name = "BYTES",
+        conflicts_with = "config",
+        help = TEXT
+    )]
+    pub text: Option<u32>,
+    /// Sum up the calls of each method, without single calls
+    #[arg(long, conflicts_with_all = ["config", "capture", "text", "when", "min_duration", "show", "depth"])]
     pub aggregate: bool,
-    /// Only count the calls, which costs the least; threads that enter a method at the same moment may count once
-    #[arg(long, conflicts_with_all = ["config", "capture", "limit", "aggregate", "when", "min_duration", "show", "depth"])]
+    /// Count the calls only, at the least cost; simultaneous calls of threads may count once
+    #[arg(long, conflicts_with_all = ["config", "capture", "text", "aggregate", "when", "min_duration", "show", "depth"])]
     pub count: bool,
-    /// Methods to leave out [default: synthetic,bridges]
+    /// Leave out these kinds of methods [default: synthetic,bridges]
     #[arg(
         long,
         value_name = "KIND",
@@ -149,41 +152,41 @@ pub struct What {
     pub skip: Vec<Skip>,
 }
 
-/// What can be kept of a call.
+/// A part of a call that a trace can record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Captured {
-    /// The values of the arguments
+    /// Values of the arguments
     Arguments,
-    /// The value returned
+    /// Return value
     Returned,
-    /// The class of what is thrown
+    /// Class of the thrown exception
     Thrown,
 }
 
-/// Methods that can be left out.
+/// A kind of methods that a trace can leave out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Skip {
     /// Constructors
     Constructors,
     /// Static initialisers
     StaticInitialisers,
-    /// Methods made by the compiler, but for bridges and lambdas
+    /// Compiler-generated methods, except bridges and lambdas
     Synthetic,
-    /// Methods that the compiler made to call one with other types
+    /// Bridge methods (JVMS 4.6, `ACC_BRIDGE`)
     Bridges,
     /// Bodies of lambdas
     Lambdas,
-    /// Methods that only read or write a field
+    /// Getters and setters that only read or write a field
     Accessors,
 }
 
-impl What {
-    /// The plugin's settings, on top of those given as JSON.
+impl TracedCalls {
+    /// Returns the plugin's settings, merged into given JSON.
     fn settings(&self, given: Option<&str>) -> Result<String, Problem> {
         let mut table: Map<String, Value> = match given {
             None => Map::new(),
             Some(text) => serde_json::from_str(text).map_err(|error| {
-                Problem::user("H0105", "--plugin-settings is no JSON object")
+                Problem::user("H0105", "--plugin-settings is not a JSON object")
                     .with("found", error.to_string())
             })?,
         };
@@ -199,7 +202,7 @@ impl What {
         if !self.skip.is_empty() {
             put("skip", names(&self.skip));
         }
-        if let Some(limit) = self.limit {
+        if let Some(limit) = self.text {
             put("limit", json!(limit));
         }
         if self.aggregate {
@@ -211,7 +214,7 @@ impl What {
         Ok(Value::Object(table).to_string())
     }
 
-    /// The agent's settings with these among them, unless a file has them.
+    /// Returns the agent's settings with these options, unless a file configures the plugin.
     pub(super) fn configured(&self, settings: &Settings) -> Result<Settings, Problem> {
         let mut settings = settings.clone();
         let configuration = &mut settings.change.configuration;
@@ -222,7 +225,7 @@ impl What {
         Ok(settings)
     }
 
-    /// Says at once if no loaded method is traced: why classes that are loaded are not, or which are like those asked for.
+    /// Warns if no loaded method is traced, with the cause or the nearest class name.
     pub(super) fn warn_of_nothing(
         &self,
         visit: &mut AttachedPlugin,
@@ -249,17 +252,17 @@ impl What {
                 warning = warning.with("nearest", format!("{name}{method}"));
             }
         }
-        let help = "methods of classes that are loaded from now on are, if they are asked for";
+        let help = "selected methods are traced when their classes load";
         complain(warning.with("help", help));
         Ok(withheld)
     }
 }
 
-/// The problem that no method was traced while a JVM was visited.
+/// Returns the problem of a visit without a traced method.
 pub(super) fn nothing_traced(pid: i32, methods: &[String], withheld: &[Withheld]) -> Problem {
     let problem = Problem::user("H0650", "no method was traced").with(
         "expected",
-        "at least one method of a class that is loaded, or was meanwhile",
+        "a method of a class that was loaded until the end of the visit",
     );
     let problem = match methods {
         [] => problem,
@@ -267,11 +270,11 @@ pub(super) fn nothing_traced(pid: i32, methods: &[String], withheld: &[Withheld]
     };
     with_causes(problem, withheld).with(
         "help",
-        format!("`classhook attach {pid}`, then `classhook classes {pid}`: it lists the loaded classes with their loaders"),
+        format!("`classhook attach {pid}`, then `classhook classes {pid}` lists the loaded classes with their loaders"),
     )
 }
 
-/// Adds why classes that are loaded are not changed.
+/// Adds the causes for which loaded classes are not instrumented.
 pub(super) fn with_causes(problem: Problem, withheld: &[Withheld]) -> Problem {
     withheld.iter().fold(problem, |problem, found| {
         problem
@@ -280,19 +283,19 @@ pub(super) fn with_causes(problem: Problem, withheld: &[Withheld]) -> Problem {
     })
 }
 
-/// Says that no method was found for these patterns, which several options give.
+/// Returns the finding that no method matches the patterns of several options.
 fn none_of(methods: &[String]) -> String {
     format!("no method of {}", methods.join(" "))
 }
 
-/// The problem that no JVM of a command recorded anything: none began, or no method matched. The latter have written
-/// their snapshots all the same.
+/// Returns the problem of a command without recorded calls: it started no JVM, or no method matched. JVMs without a
+/// matching method have still written their snapshots.
 pub(super) fn nothing_of_command(run: &str, output: &Path, methods: &[String]) -> Problem {
     match run_files::snapshots_of(run, output) {
         Err(problem) => problem,
         Ok(snapshots) if snapshots.is_empty() => Problem::user("H0610", "nothing was recorded")
             .with("expected", format!("at least one event file of this run in {}", output.display()))
-            .with("help", "does the command start a JVM? a daemon that was running before (Gradle, sbt) does not get the agent: start it anew"),
+            .with("help", "check that the command starts a JVM; a daemon from before, as of Gradle or sbt, has no agent: restart it"),
         Ok(snapshots) => {
             let jvms = match snapshots.len() {
                 1 => "one JVM".to_owned(),
@@ -303,56 +306,56 @@ pub(super) fn nothing_of_command(run: &str, output: &Path, methods: &[String]) -
                 methods => format!("{jvms}, and {}", none_of(methods)),
             };
             Problem::user("H0650", "no method was traced")
-                .with("expected", "at least one method of a class that the command loads")
+                .with("expected", "a method of a class that the command loads")
                 .with("found", found)
-                .with("help", "a pattern is CLASS.METHOD, the class with its package: com.acme.Store.find*, com.acme.**")
-                .with("help", "classes of the JDK need --grant boot; those without a source location, such as proxies, --select location:any")
+                .with("help", "write patterns as CLASS.METHOD, with the package: com.acme.Store.find*, com.acme.**")
+                .with("help", "add --grant boot for JDK classes, and --select location:any for classes without a source location, such as proxies")
         }
     }
 }
 
-/// The values' names on the command line, which are the plugin's own.
+/// Returns the names of values, which are the same in the plugin's configuration.
 fn names<T: ValueEnum>(values: &[T]) -> Value {
     let possible = values.iter().filter_map(ValueEnum::to_possible_value);
     possible.map(|value| value.get_name().to_owned()).collect()
 }
 
 impl Trace {
-    /// Runs the command, or visits the JVM, and reports; the result is the command's exit code.
+    /// Traces the command or the running JVM, reports the calls, and returns the exit code.
     ///
     /// # Errors
-    /// If options, configuration, agent, command or JVM are wrong, or no report can be made of a run that went well.
+    /// If options, configuration, agent, command or JVM are wrong, or the report of a successful run fails.
     pub fn run(&self) -> Result<u8, Problem> {
         self.outputs.check()?;
         self.relay.check()?;
         self.check_depth()?;
         let run = run_id();
-        let when = self.when.showing(self.meanwhile.otlp.named_values());
-        let settings = when.added(self.what.configured(&self.settings)?);
+        let when = self.when.showing(self.live_outputs.otlp.named_values());
+        let settings = when.added(self.calls.configured(&self.settings)?);
         let settings = self.following.added(settings)?;
         if !keeps_calls(&settings) {
             self.outputs.refuse_calls()?;
-            self.meanwhile.otlp.refuse_names()?;
+            self.live_outputs.otlp.refuse_names()?;
             self.slow.refuse_calls()?;
         }
-        let target = self.meanwhile.otlp.target()?;
-        self.metaspace.check(self.pid)?;
+        let target = self.live_outputs.otlp.target()?;
+        self.metaspace.check(self.program.pid)?;
         let settings = self.event_files.added(settings);
         let mut settings = self.slow.added(settings, self.when.condition.as_deref())?;
         settings.metaspace = self.metaspace;
-        match self.pid {
+        match self.program.pid {
             Some(pid) => self.visit(pid, &settings, &run, target),
             None => self.start(&settings, &run, target),
         }
     }
 
-    /// Refuses a depth where no value is kept that could have one.
+    /// Refuses --depth without recorded values.
     fn check_depth(&self) -> Result<(), Problem> {
         let holds_values = |kept: &Captured| *kept != Captured::Thrown;
-        let values = self.when.show.is_some() || self.what.capture.iter().any(holds_values);
+        let values = self.when.show.is_some() || self.calls.capture.iter().any(holds_values);
         let depth = self.when.depth.filter(|_| !values);
         depth.map_or(Ok(()), |depth| {
-            let message = "--depth is about values, and none is kept";
+            let message = "--depth needs recorded values";
             Err(Problem::user("H0663", message)
                 .with("found", format!("--depth {depth}"))
                 .with("help", "add --show arg, or --capture arguments,returned"))
@@ -361,9 +364,13 @@ impl Trace {
 
     fn start(&self, settings: &Settings, run: &str, target: Option<Target>) -> Result<u8, Problem> {
         let checked = options_of(settings, run)?;
-        let live = self.live(Which::Run(run.to_owned()), &checked.output, target)?;
+        let live = self.live(
+            EventFileSource::Run(run.to_owned()),
+            &checked.output,
+            target,
+        )?;
         let sending = self.relay.start(&checked.output, relay::Which::Run(run))?;
-        let code = checked.launch(&self.command)?;
+        let code = checked.launch(&self.program.command)?;
         match self.report(run, &checked.output, finish(live, sending)) {
             Err(problem) if code == 0 => Err(problem),
             Err(problem) => {
@@ -384,12 +391,12 @@ impl Trace {
     ) -> Result<u8, Problem> {
         options_of(settings, run)?;
         let mut visit = AttachedPlugin::begin(pid, &Visitor::in_session(PLUGIN), settings, run)?;
-        let withheld = self.what.warn_of_nothing(&mut visit, settings)?;
+        let withheld = self.calls.warn_of_nothing(&mut visit, settings)?;
         if let Err(problem) = self.when.check_values(&mut visit) {
             drop(visit.end());
             return Err(problem);
         }
-        let (which, folder) = Which::recorded_in(visit.snapshot(), visit.since());
+        let (which, folder) = EventFileSource::recorded_in(visit.snapshot(), visit.since());
         let live = self.live(which, folder, target)?;
         let jvm = run_files::jvm_of(visit.snapshot());
         let jvm = jvm.map_or((0, 0), |jvm| (jvm.pid, jvm.start_ms));
@@ -397,11 +404,11 @@ impl Trace {
             .relay
             .start(folder, relay::Which::Process(jvm.0, jvm.1))?;
         let enough = || live.as_ref().is_some_and(Live::has_enough);
-        visit.wait("tracing", self.time, &enough)?;
+        visit.wait("tracing", self.program.time, &enough)?;
         let mut ended = visit.end();
         let mut streamed = finish(live, sending);
         if ended.instrumented == Some(0) {
-            return Err(nothing_traced(pid, &self.what.methods, &withheld));
+            return Err(nothing_traced(pid, &self.calls.methods, &withheld));
         }
         streamed.failed.extend(ended.unanswered.take());
         let mut warnings = Warnings::default();
@@ -410,30 +417,30 @@ impl Trace {
         for file in traces::event_files(&ended.snapshot)? {
             let file = show::path(&file);
             say(format_args!(
-                "{file} stays; `classhook report {file}` shows it again"
+                "{file} is kept; `classhook report {file}` shows it again"
             ));
         }
         Ok(if ended.is_partial { PARTIAL } else { code })
     }
 
-    /// Reports the event files of this run.
-    fn report(&self, run: &str, output: &Path, streamed: Streamed) -> Result<u8, Problem> {
+    /// Reports the event files of the run.
+    fn report(&self, run: &str, output: &Path, streamed: LiveOutcome) -> Result<u8, Problem> {
         let mut warnings = Warnings::default();
         let recordings = traces::of_run(run, output, &self.outputs.scratch(), &mut warnings)?;
         if recordings.is_empty() {
-            let nothing = nothing_of_command(run, output, &self.what.methods);
+            let nothing = nothing_of_command(run, output, &self.calls.methods);
             let problems = streamed.failed.into_iter().chain([nothing]);
             return all_but_last(problems).map(|()| PARTIAL);
         }
         self.show(&recordings, warnings, streamed)
     }
 
-    /// Makes everything that is asked for of what was recorded, whatever fails of it; the exit code.
+    /// Writes all outputs, even if one fails, and returns the exit code.
     fn show(
         &self,
         recordings: &[Recording],
         warnings: Warnings,
-        streamed: Streamed,
+        streamed: LiveOutcome,
     ) -> Result<u8, Problem> {
         warnings.print();
         let lines = streamed.lines;
@@ -458,53 +465,53 @@ impl Trace {
         })
     }
 
-    /// Begins to show what is asked for while the trace goes on, if anything is.
+    /// Starts the outputs during the trace, if one is selected.
     fn live(
         &self,
-        which: Which,
+        which: EventFileSource,
         folder: &Path,
         otlp: Option<Target>,
     ) -> Result<Option<Live>, Problem> {
-        let show = Show {
+        let options = LiveOptions {
             json_lines: self.outputs.json_lines.clone(),
             compact: self.outputs.compact,
-            interval: self.meanwhile.interval,
-            prometheus: self.meanwhile.prometheus.clone(),
+            interval: self.live_outputs.interval,
+            prometheus: self.live_outputs.prometheus.clone(),
             otlp,
             slow: self.slow.clone(),
             order: self.outputs.order(),
             rows: self.outputs.top,
             beside: self.outputs.takes_stdout(),
         };
-        if !show.any() {
+        if !options.any() {
             return Ok(None);
         }
-        Live::start(which, folder, show).map(Some)
+        Live::start(which, folder, options).map(Some)
     }
 }
 
-/// Ends what is shown and sent meanwhile.
-fn finish(live: Option<Live>, sending: Option<Sending>) -> Streamed {
-    let mut streamed = live.map_or_else(Streamed::default, Live::finish);
+/// Ends the outputs during the trace and the transfer to a receiver.
+fn finish(live: Option<Live>, sending: Option<Sending>) -> LiveOutcome {
+    let mut streamed = live.map_or_else(LiveOutcome::default, Live::finish);
     let sent = sending.map_or(Ok(()), Sending::finish);
     streamed.failed.extend(sent.err());
     streamed
 }
 
-/// Whether single calls are recorded, as far as the settings say.
+/// Checks whether the settings record single calls.
 fn keeps_calls(settings: &Settings) -> bool {
     let json = settings.plugins().plugin_settings.as_deref();
     let json: Option<Value> = json.and_then(|json| serde_json::from_str(json).ok());
     json.is_none_or(|json| json["mode"] != "aggregate" && json["mode"] != "count")
 }
 
-/// The class of a pattern `com.acme.Store.find*(I`.
+/// Returns the class of a pattern: `com.acme.Store` of `com.acme.Store.find*(I`.
 fn class_of(pattern: &str) -> &str {
     let name = pattern.split('(').next().unwrap_or(pattern);
     name.rsplit_once('.').map_or(name, |(class, _)| class)
 }
 
-/// The options of the agent; mistakes in them are reported before anything is started.
+/// Checks and returns the options of the agent, before a process starts.
 pub(super) fn options_of(settings: &Settings, run: &str) -> Result<CheckedOptions, Problem> {
     let plugins = match settings.configuration().file {
         None => vec![PLUGIN.into()],
@@ -523,12 +530,12 @@ mod tests {
 
     #[test]
     fn options_become_the_plugins_settings() {
-        let what = What {
+        let what = TracedCalls {
             methods: vec!["a.**".into(), "!a.B.f".into()],
             capture: vec![Captured::Arguments, Captured::Thrown],
             skip: vec![Skip::StaticInitialisers],
-            limit: Some(9),
-            ..What::default()
+            text: Some(9),
+            ..TracedCalls::default()
         };
         let settings = what
             .settings(Some(r#"{"limit": 1, "annotated": ["a.A"]}"#))
@@ -541,9 +548,9 @@ mod tests {
             "limit": 9,
         });
         assert_eq!(serde_json::from_str::<Value>(&settings).unwrap(), expected);
-        let sums = What {
+        let sums = TracedCalls {
             aggregate: true,
-            ..What::default()
+            ..TracedCalls::default()
         };
         assert_eq!(sums.settings(None).unwrap(), r#"{"mode":"aggregate"}"#);
         assert_eq!(sums.settings(Some("[]")).unwrap_err().exit(), 2);

@@ -1,4 +1,4 @@
-//! `classhook verify`: class files, or what a plugin makes of them, before independent readers.
+//! `classhook verify`: verifies original or instrumented classes with independent readers.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,6 +10,7 @@ use probes::ProbeTable;
 use rayon::prelude::*;
 use rewriter::ClassFile;
 
+use crate::args::{PLUGIN, PLUGIN_CONFIG};
 use crate::guard::opinion::Opinion;
 use crate::guard::{Guards, READERS};
 use crate::inputs::class_files::{self, Found, Loader, Unreadable};
@@ -20,34 +21,34 @@ use crate::show::show;
 use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
-Every class is read by us and by two independent readers, which run in processes of their own under limits.
-With --plugin, the class that the plugin makes is read, too: a reader that accepted the class must accept that.
-What a reader refuses or breaks on is counted; it is no failure, since those readers have limits of their own.
-The exit code is 1 if a class cannot be read, is read in another way, or is worse than before.
+Classhook and two independent readers parse every class. The readers run in processes of their own, under limits.
+With --plugin, they parse the instrumented class too. A reader that accepted the original must accept it.
+Classes that a reader refuses, or crashes on, are counted. They are no failure, since the readers have own limits.
+The exit code is 1 if a class is unreadable, if a reader reads it differently, or if instrumentation makes it worse.
 
 Examples:
   classhook verify app.jar
   classhook verify build/classes jrt:java.sql --plugin coverage";
 
-/// Reads classes, or what a plugin makes of them, with independent readers.
+/// Verifies original or instrumented classes with independent readers.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Verify {
-    /// Folders, jars (jars within them, too, in all versions), class files, or jrt:MODULE
+    /// Verify these folders, jars (nested jars and all versions too), class files or jrt:MODULE
     #[arg(required = true, value_name = "PATH")]
     pub places: Vec<String>,
-    /// Verify what this plugin makes of the classes: a bundled one (coverage, patch, trace) or a component file (.wasm)
-    #[arg(long, value_name = "PLUGIN")]
+    /// The plugin that instruments the classes.
+    #[arg(long, value_name = "PLUGIN", help = PLUGIN)]
     pub plugin: Option<String>,
-    /// Settings of the plugin, a classhook.toml with a table `[[plugin]]` for it
-    #[arg(long, value_name = "FILE", requires = "plugin")]
+    /// Settings of the plugin.
+    #[arg(long, value_name = "FILE", requires = "plugin", help = PLUGIN_CONFIG)]
     pub config: Option<PathBuf>,
 }
 
-/// How often each thing was seen, in the order of the table.
+/// Counts of outcomes, in the order of the table.
 type Counts = BTreeMap<(usize, String), u64>;
 
-/// What was found about one class.
+/// Outcomes and warnings of one class.
 #[derive(Default)]
 struct Verdict {
     counts: Vec<(usize, String)>,
@@ -55,10 +56,10 @@ struct Verdict {
 }
 
 impl Verify {
-    /// Verifies; the result is 1 if something is wrong.
+    /// Verifies the classes and returns 1 if there is a warning.
     ///
     /// # Errors
-    /// If plugin or places cannot be read.
+    /// If plugin, folders or jars cannot be read.
     pub fn run(&self) -> Result<u8, Problem> {
         let pipeline = self.plugin.as_deref();
         let pipeline = pipeline
@@ -121,7 +122,7 @@ impl Verdict {
             .push(Warning::new(code, message).with("found", found));
     }
 
-    /// What readers say of a class file.
+    /// Counts the opinions of the readers about a class file.
     fn opinions(&mut self, origin: &str, opinions: &[Opinion]) {
         for (index, (reader, opinion)) in READERS.iter().zip(opinions).enumerate() {
             let word = match opinion {
@@ -129,10 +130,10 @@ impl Verdict {
                 Opinion::Differs(text) => {
                     self.warn(
                         "H0633",
-                        format!("{origin} is read in another way by {reader}"),
+                        format!("{reader} reads {origin} differently"),
                         text,
                     );
-                    "reads in another way"
+                    "reads differently"
                 }
                 Opinion::Refuses(_) => "refuses",
                 Opinion::Breaks(_) => "breaks on",
@@ -165,7 +166,7 @@ fn verdict(
     Ok(verdict)
 }
 
-/// Reads a class to its last instruction.
+/// Parses a class to its last instruction.
 fn whole(bytes: &[u8]) -> Result<ClassFile<'_>, String> {
     let class = ClassFile::read(bytes).map_err(|error| error.to_string())?;
     for method in class.methods() {
@@ -178,7 +179,7 @@ fn whole(bytes: &[u8]) -> Result<ClassFile<'_>, String> {
     Ok(class)
 }
 
-/// What the plugin makes of the class, and what readers say of that.
+/// Instruments the class, and compares the opinions of the readers before and after.
 fn spliced(
     found: &Found,
     class: &ClassFile<'_>,
@@ -214,7 +215,7 @@ fn spliced(
     if let Err(error) = whole(&out) {
         verdict.warn(
             "H0635",
-            format!("what is made of {} cannot be read", found.origin),
+            format!("the instrumented {} cannot be read", found.origin),
             &error,
         );
     }
@@ -227,9 +228,9 @@ fn spliced(
             Opinion::Agrees => verdict.count(30 + index, format!("{reader} agrees afterwards")),
             Opinion::Breaks(_) => verdict.count(30 + index, format!("{reader} breaks afterwards")),
             Opinion::Differs(text) | Opinion::Refuses(text) => {
-                verdict.count(30 + index, format!("{reader} does no longer agree"));
+                verdict.count(30 + index, format!("{reader} no longer agrees"));
                 let message = format!(
-                    "{reader} accepts {} and not what is made of it",
+                    "{reader} accepts {}, but not its instrumented form",
                     found.origin
                 );
                 verdict.warn("H0635", message, &text);

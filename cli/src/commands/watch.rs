@@ -1,4 +1,4 @@
-//! `classhook watch`: single calls that match a condition, as they end; lines that are reached; fields that are written.
+//! `classhook watch`: shows single calls, lines or field writes as they happen.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -10,12 +10,12 @@ use probes::events::Lost;
 use trace::losses;
 use trace::numbers::counted;
 
-use super::trace::{PLUGIN, What, options_of, with_causes};
-use crate::args::{EventFiles, Settings};
+use super::trace::{PLUGIN, TracedCalls, options_of, with_causes};
+use crate::args::{COMMAND, EventFiles, FOR, Settings, TEXT};
 use crate::attached::{AttachedPlugin, Visitor};
 use crate::checked_options::run_id;
 use crate::inputs::run_files;
-use crate::live::Which;
+use crate::live::EventFileSource;
 use crate::metaspace::Metaspace;
 use crate::passing_folder::PassingFolder;
 use crate::problem::{PARTIAL, Problem};
@@ -35,13 +35,14 @@ classhook watch [OPTIONS] PID METHOD...
        classhook watch [OPTIONS] [PID] --field CLASS.FIELD [-- COMMAND...]";
 
 const AFTER_HELP: &str = "\
-A method is CLASS.METHOD or CLASS.METHOD(DESCRIPTOR), with wildcards, as of `classhook trace --methods`.
-The condition is evaluated by the agent, when a call ends; docs/trace.md lists what conditions may hold.
-No method of the program is called: values are read from their fields.
-At a line, --show and --when name local variables: `total`, `order.items[0].price`, or `locals` for all (default).
-Of a write they name `old`, `new`, `object` and `this`. Reflection, VarHandle, Unsafe and JNI write without such code.
-With a PID the JVM is watched for the time of --for, until --limit calls were shown, or until Ctrl-C or its end, and then
-left as it was before. A command that is started goes on when --limit calls were shown, without probes.
+A METHOD is CLASS.METHOD or CLASS.METHOD(DESCRIPTOR), with the wildcards of `classhook trace --methods`.
+The agent evaluates the condition at the end of a call. docs/trace.md describes conditions.
+The agent calls no method of the program: it reads values from fields.
+At a line, --show and --when use local variables: `total`, `order.items[0].price`, or `locals` for all (default).
+At a field write, they use `old`, `new`, `object` and `this`. Writes by reflection, VarHandle, Unsafe and JNI are not
+seen.
+With a PID, the JVM is watched until --for, --limit calls, Ctrl-C or its end. Its classes are restored afterwards.
+A started command continues after --limit calls, without probes.
 
 Examples:
   classhook watch 4711 'com.acme.Store.find*' --when 'duration > 100ms && arg[0] == \"x\" || threw'
@@ -50,35 +51,41 @@ Examples:
   classhook watch 4711 --field com.acme.Order.status --show 'old, new, stack(5)'
   classhook watch 'com.acme.**' --min-duration 200ms --json-lines -- java -jar app.jar";
 
-/// Objects within one another that are shown with what they hold, unless `--depth` says how many.
+/// Default of `--depth`.
 const DEPTH: u8 = 1;
 
-/// Shows single calls as they end, lines as they are reached, or fields as they are written.
+/// Shows single calls, lines or field writes as they happen.
 #[derive(Debug, Args)]
 #[command(override_usage = USAGE, after_long_help = AFTER_HELP)]
 pub struct Watch {
-    /// A running JVM's process id, unless a command is started; and the methods to watch
+    /// Select the running JVM by process id, and the methods to watch
     #[arg(value_name = "PID|METHOD", required_unless_present_any = ["at", "field"], conflicts_with = "config")]
-    pub what: Vec<String>,
-    /// Lines and fields.
-    #[command(flatten)]
-    pub places: Places,
-    /// Which calls.
-    #[command(flatten)]
-    pub when: When,
-    /// How many calls are shown at most
+    pub operands: Vec<String>,
+    /// Stop after this number of calls
     #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     pub limit: u64,
-    /// How many calls are shown within one second at most [default: all]
+    /// Show this number of calls per second at most [default: all]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     pub per_second: Option<u32>,
-    /// Longest text kept of one value, in bytes [default: 80]
-    #[arg(long, value_name = "BYTES")]
+    /// The limit of texts.
+    #[arg(long, value_name = "BYTES", help = TEXT)]
     pub text: Option<u32>,
-    /// Print one JSON object per call
+    /// Print one JSON object a line for each call
     #[arg(long)]
     pub json_lines: bool,
-    /// How long event files may become.
+    /// The length of a visit.
+    #[arg(long = "for", value_name = "DURATION", value_parser = until::duration, help = FOR)]
+    pub time: Option<Duration>,
+    /// The command and its arguments.
+    #[arg(last = true, value_name = "COMMAND", help = COMMAND)]
+    pub command: Vec<OsString>,
+    /// The lines or fields to watch.
+    #[command(flatten)]
+    pub places: Places,
+    /// The filter of single calls.
+    #[command(flatten)]
+    pub when: When,
+    /// The limit of event files.
     #[command(flatten)]
     pub event_files: EventFiles,
     /// The options of the agent.
@@ -87,19 +94,13 @@ pub struct Watch {
     /// The check of the metaspace.
     #[command(flatten)]
     pub metaspace: Metaspace,
-    /// How long a running JVM is watched: 500ms, 30s, 5m, 2h [default: until Ctrl-C]
-    #[arg(long = "for", value_name = "DURATION", value_parser = until::duration)]
-    pub time: Option<Duration>,
-    /// The command and its arguments, behind `--`
-    #[arg(last = true, value_name = "COMMAND")]
-    pub command: Vec<OsString>,
 }
 
 impl Watch {
-    /// Runs the command, or visits the JVM, and shows calls; the result is the command's exit code.
+    /// Shows the calls of the command or the running JVM, and returns the exit code.
     ///
     /// # Errors
-    /// If options, agent, command or JVM are wrong, or nothing can be watched.
+    /// If options, agent, command or JVM are wrong, or no method, line or field matches.
     pub fn run(&self) -> Result<u8, Problem> {
         let (pid, methods) = self.target()?;
         let run = run_id();
@@ -112,18 +113,18 @@ impl Watch {
         }
     }
 
-    /// The process id, unless there is a command, and the methods.
+    /// Returns the process id, if no command is given, and the methods.
     fn target(&self) -> Result<(Option<i32>, &[String]), Problem> {
         let wrong = |found: String| {
-            Problem::user("H0655", "it is not clear what is to be watched")
+            Problem::user("H0655", "the JVM, or the methods to watch, are missing")
                 .with("expected", "a process id and methods, or methods and a command behind `--`; --at or --field in place of methods")
                 .with("found", found)
-                .with("help", "classhook watch 4711 'com.acme.Store.find*', or classhook watch 'com.acme.Store.find*' -- java -jar app.jar")
+                .with("help", "type for example: classhook watch 4711 'com.acme.Store.find*', or classhook watch 'com.acme.Store.find*' -- java -jar app.jar")
         };
-        let first = self.what.first().map_or("", String::as_str);
+        let first = self.operands.first().map_or("", String::as_str);
         let pid = first.parse().ok().filter(|pid| *pid > 0);
         let methods = self
-            .what
+            .operands
             .get(usize::from(pid.is_some())..)
             .unwrap_or_default();
         match (pid, self.command.is_empty()) {
@@ -147,12 +148,12 @@ impl Watch {
     }
 
     fn configured(&self, methods: &[String]) -> Result<Settings, Problem> {
-        let what = What {
+        let calls = TracedCalls {
             methods: methods.to_vec(),
-            limit: self.text,
-            ..What::default()
+            text: self.text,
+            ..TracedCalls::default()
         };
-        let settings = self.when.added(what.configured(&self.settings)?);
+        let settings = self.when.added(calls.configured(&self.settings)?);
         let mut settings = self.event_files.added(settings);
         self.places.add_to(&mut settings)?;
         let watch = &mut settings.change.configuration.plugins.watch;
@@ -182,10 +183,12 @@ impl Watch {
         let _folder = PassingFolder::of_command(&mut settings)?;
         let checked = options_of(&settings, run)?;
         self.places.tell_what_is_not_seen();
-        let which = Which::Run(run.to_owned());
+        let which = EventFileSource::Run(run.to_owned());
         let watching = Watching::start(which, &checked.output, self.layout(run));
         let code = checked.launch(&self.command)?;
-        let told = watching.finish().and_then(|seen| self.of_command(&seen));
+        let told = watching
+            .finish()
+            .and_then(|seen| self.report_command(&seen));
         match told {
             Err(problem) if code == 0 => Err(problem),
             Err(problem) => {
@@ -196,22 +199,22 @@ impl Watch {
         }
     }
 
-    /// Says what was seen of a command's JVMs. One without a method to watch has no event file.
-    fn of_command(&self, seen: &Seen) -> Result<(), Problem> {
+    /// Reports the calls of a command's JVMs. A JVM without a method to watch has no event file.
+    fn report_command(&self, seen: &Seen) -> Result<(), Problem> {
         self.tell(seen);
         if seen.methods == 0 {
-            let help = "does the command start a JVM, and load such a class? a daemon that was running before (Gradle, sbt) does not get the agent: start it anew";
+            let help = "check that the command starts a JVM that loads the class; a daemon from before, as of Gradle or sbt, has no agent: restart it";
             let problem = match self.places.any() {
                 true => self.places.nothing(&[]),
-                false => nothing_watched(&self.what),
+                false => nothing_watched(&self.operands),
             };
             return Err(problem.with("help", help));
         }
-        self.are_all(seen)
+        self.check_complete(seen)
     }
 
-    /// Checks that every call is shown that was to be, and that each value was there in some call.
-    fn are_all(&self, seen: &Seen) -> Result<(), Problem> {
+    /// Checks that no matching call was lost, and that each value occurred in a call.
+    fn check_complete(&self, seen: &Seen) -> Result<(), Problem> {
         all_but_last(
             is_complete(seen)
                 .err()
@@ -239,7 +242,7 @@ impl Watch {
         };
         let notes = self.places.found(&visit);
         self.places.tell_what_is_not_seen();
-        let (which, folder) = Which::recorded_in(visit.snapshot(), visit.since());
+        let (which, folder) = EventFileSource::recorded_in(visit.snapshot(), visit.since());
         let watching = Watching::start(which, folder, self.layout(run));
         visit.wait("watching", self.time, &|| watching.has_enough())?;
         let mut ended = visit.end();
@@ -259,11 +262,11 @@ impl Watch {
         if !ended.has_jvm_ended() {
             seen.unfinished.clear();
         } else if seen.unfinished.is_empty() && was_killed(&ended.snapshot) {
-            // Before anything was recorded there is no event file.
+            // A JVM killed before its first event has no event file.
             seen.unfinished.push(pid.cast_unsigned());
         }
         all_but_last(
-            self.are_all(&seen)
+            self.check_complete(&seen)
                 .err()
                 .into_iter()
                 .chain(ended.unanswered.take()),
@@ -271,7 +274,7 @@ impl Watch {
         Ok(if ended.is_partial { PARTIAL } else { 0 })
     }
 
-    /// Says at once if nothing of a loaded class is watched, or nothing has a parameter that is asked for.
+    /// Warns if no loaded class has a watched method, line or field, or no method a requested parameter.
     fn warn_of_nothing(
         &self,
         visit: &mut AttachedPlugin,
@@ -282,16 +285,16 @@ impl Watch {
             self.places.warn_of_nothing(visit)?;
             return Ok(Vec::new());
         }
-        let what = What {
+        let calls = TracedCalls {
             methods: methods.to_vec(),
-            ..What::default()
+            ..TracedCalls::default()
         };
-        let withheld = what.warn_of_nothing(visit, settings)?;
+        let withheld = calls.warn_of_nothing(visit, settings)?;
         self.when.check_values(visit)?;
         Ok(withheld)
     }
 
-    /// Says on standard error how many calls were shown, and how many were left out on request.
+    /// Prints to standard error the number of shown calls, and of calls excluded by options.
     fn tell(&self, seen: &Seen) {
         let Lost {
             filtered,
@@ -333,7 +336,7 @@ impl Watch {
     }
 }
 
-/// Whether a JVM was killed, by its snapshot, which is there from the begin of a visit on.
+/// Checks whether a JVM was killed. Its snapshot exists from the begin of the visit.
 fn was_killed(snapshot: &Path) -> bool {
     let read = Snapshot::read(snapshot);
     read.is_ok_and(|read| run_files::was_killed(snapshot, &read))
@@ -343,31 +346,31 @@ fn nothing_watched(methods: &[String]) -> Problem {
     Problem::user("H0650", "no method was watched")
         .with(
             "expected",
-            "at least one method of a class that is loaded, or was meanwhile",
+            "a method of a class that was loaded until the end of the visit",
         )
         .with("found", methods.join(" "))
 }
 
-/// Whether every call that was to be shown is, with all of its values.
+/// Checks that no matching call and no value was lost.
 ///
 /// # Errors
-/// `H0651` if something is missing.
+/// `H0651` names the losses.
 fn is_complete(seen: &Seen) -> Result<(), Problem> {
-    // Sums are not shown.
+    // This command shows no sums.
     let lost = losses::present(&seen.lost).filter(|loss| loss.reason != "sums");
     let lost = lost.map(|loss| loss.to_string());
     let lost: Vec<String> = seen.gaps.iter().cloned().chain(lost).collect();
     let cut = seen.unfinished.iter().map(|pid| traces::not_finished(*pid));
     let missing = lost.iter().cloned().chain(cut);
-    let problem = Problem::partial("H0651", "calls or values that should be shown were lost");
+    let problem = Problem::partial("H0651", "calls or values were lost");
     let problem = missing.fold(problem, |problem, found| problem.with("found", found));
     match (lost.is_empty(), seen.unfinished.is_empty()) {
         (true, true) => Ok(()),
-        // There was nothing that could have been done.
+        // The kill of a JVM has no remedy here.
         (true, false) => Err(problem),
         (false, _) => Err(problem.with(
             "help",
-            "watch fewer methods, or make room where the agent writes (--output)",
+            "watch fewer methods, or free space in the agent's folder (--output)",
         )),
     }
 }
@@ -377,7 +380,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_killed_jvm_took_with_it_is_told_without_advice_that_does_not_help() {
+    fn loss_by_a_killed_jvm_has_no_advice() {
         let told = |seen: &Seen| is_complete(seen).map_err(|problem| problem.to_string());
         assert!(told(&Seen::default()).is_ok());
         let killed = Seen {
@@ -394,6 +397,6 @@ mod tests {
             ..Lost::default()
         };
         let text = told(&Seen { lost, ..killed }).expect_err("something is missing");
-        assert!(text.contains("make room"), "{text}");
+        assert!(text.contains("free space"), "{text}");
     }
 }

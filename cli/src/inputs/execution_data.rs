@@ -83,7 +83,7 @@ pub struct BegunLines {
 
 /// Hits of the classes of one loader.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct OfLoader {
+pub struct LoaderData {
     /// The classes, each id once.
     pub classes: Vec<MeasuredClass>,
     /// Their begun lines.
@@ -119,7 +119,7 @@ pub struct ExecutionDataStore {
     pub loader: Loader,
     /// The same classes and lines by the name of their loader, from JVMs that recorded loaders
     /// apart.
-    by_loader: BTreeMap<String, OfLoader>,
+    by_loader: BTreeMap<String, LoaderData>,
     /// True if a JVM recorded loaders apart.
     any_apart: bool,
     /// A file or JVM that did not record loaders apart.
@@ -381,7 +381,7 @@ impl ExecutionDataStore {
         self.lines.push(begun);
     }
 
-    fn of_loader(&mut self, name: &str) -> &mut OfLoader {
+    fn of_loader(&mut self, name: &str) -> &mut LoaderData {
         self.by_loader.entry(binary(name)).or_default()
     }
 
@@ -410,7 +410,7 @@ impl ExecutionDataStore {
             );
             return Err(refused.with("help", "record with `classhook coverage --per-loader -- …`, or with the agent's option per-loader=on"));
         }
-        let store = |of: &OfLoader| {
+        let store = |of: &LoaderData| {
             let mut store = Self {
                 loader: self.loader.clone(),
                 failures: self.failures.clone(),
@@ -440,7 +440,7 @@ impl ExecutionDataStore {
     ///
     /// # Errors
     /// The reason why one file cannot hold them apart.
-    pub fn loaders_apart(&self) -> Result<Option<&BTreeMap<String, OfLoader>>, String> {
+    pub fn loaders_apart(&self) -> Result<Option<&BTreeMap<String, LoaderData>>, String> {
         if !self.any_apart {
             return Ok(None);
         }

@@ -1,4 +1,4 @@
-//! The JVMs of a trace, whose event files are followed while they grow.
+//! The JVMs of a trace, and their growing event files.
 
 use std::collections::HashSet;
 use std::fs;
@@ -12,21 +12,21 @@ use crate::inputs::run_files;
 use crate::problem::Problem;
 use crate::traces::is_of_calls;
 
-/// So much of one file is read before the others get their turn: batches of about a mebibyte.
+/// Limit of batches read from one file before the next file. A batch has about 1 MiB.
 const BATCHES: usize = 4;
 
-/// Whose event files are meant.
+/// Selection of the event files in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Which {
-    /// Those of the JVMs of this run.
+pub enum EventFileSource {
+    /// The files of the JVMs of this run.
     Run(String),
-    /// That of one JVM, if there is one: what it forgot on request before now is left out. The rest was recorded since so
-    /// many milliseconds after 1970, or since its agent began.
+    /// The file of one JVM, if it exists, without the data that was reset before now. The recording begins at this time,
+    /// in milliseconds since 1970, or with the agent.
     Jvm(Option<run_files::Jvm>, u64),
 }
 
-impl Which {
-    /// The event file of the JVM that writes this snapshot, recorded since `begun`, and the folder in which both lie.
+impl EventFileSource {
+    /// Returns the event file of the JVM that writes this snapshot, recorded since `begun`, and its folder.
     #[must_use]
     pub fn recorded_in(snapshot: &Path, begun: SystemTime) -> (Self, &Path) {
         let jvm = run_files::jvm_of(snapshot);
@@ -35,31 +35,31 @@ impl Which {
     }
 }
 
-/// What is read of a JVM, besides its sums.
+/// An event of a JVM, besides its sums.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Happening<'a> {
-    /// It is known what was run.
+pub enum LiveEvent<'a> {
+    /// The header of the event file was read.
     Begun,
-    /// A call ended, or has been open for a while; whether its thread is virtual.
+    /// A call that ended or is still open. The flag marks a virtual thread.
     Call(&'a Call, bool),
-    /// An event happened; whether its thread is virtual.
+    /// An event of a plugin. The flag marks a virtual thread.
     Moment(&'a Moment, bool),
-    /// A thread waited, or garbage was collected.
+    /// A wait of a thread, or a garbage collection.
     Wait(&'a Wait),
     /// A step of a task.
     Step(&'a TaskStep),
-    /// Everything so far is forgotten.
+    /// A reset of all data so far.
     Reset,
 }
 
 /// The JVMs of a trace.
 #[derive(Debug)]
-pub struct Jvms {
+pub struct FollowedJvms {
     folder: PathBuf,
-    which: Which,
-    /// Milliseconds since 1970.
+    which: EventFileSource,
+    /// Start of the recording in milliseconds since 1970.
     begun: u64,
-    /// Files of others.
+    /// Event files that are not selected.
     others: HashSet<PathBuf>,
     ours: Vec<Jvm>,
 }
@@ -69,17 +69,17 @@ struct Jvm {
     path: PathBuf,
     follower: Follower,
     rolling: Rolling,
-    /// How many times it has forgotten everything before what is meant began.
+    /// Number of resets before the selected recording.
     stale: usize,
 }
 
-impl Jvms {
-    /// Of the event files in a folder, which need not be there yet.
+impl FollowedJvms {
+    /// Follows the event files of a folder, which need not exist yet.
     #[must_use]
-    pub fn new(which: Which, folder: &Path) -> Self {
+    pub fn new(which: EventFileSource, folder: &Path) -> Self {
         let begun = match which {
-            Which::Jvm(_, begun) => begun,
-            Which::Run(_) => now_ms(),
+            EventFileSource::Jvm(_, begun) => begun,
+            EventFileSource::Run(_) => now_ms(),
         };
         let mut jvms = Self {
             folder: folder.to_owned(),
@@ -88,13 +88,13 @@ impl Jvms {
             others: HashSet::new(),
             ours: Vec::new(),
         };
-        jvms.skip_the_past();
+        jvms.skip_earlier_resets();
         jvms
     }
 
-    /// Notes how much of the files that are there is over. What cannot be read now is reported when it is followed.
-    fn skip_the_past(&mut self) {
-        if !matches!(self.which, Which::Jvm(..)) || self.find().is_err() {
+    /// Counts the resets in existing files. Read errors are reported later, when the files are followed.
+    fn skip_earlier_resets(&mut self) {
+        if !matches!(self.which, EventFileSource::Jvm(..)) || self.find().is_err() {
             return;
         }
         for jvm in &mut self.ours {
@@ -108,40 +108,40 @@ impl Jvms {
         }
     }
 
-    /// Reads of what was recorded since the last time some mebibytes, and hands over each happening with the number of
-    /// its JVM and what is known of that. Whether there is more to read at once.
+    /// Reads some mebibytes of new data and passes on each event, with the index and the trace of its JVM. Returns whether
+    /// more data is available.
     ///
     /// # Errors
     /// If a file cannot be read or is damaged.
     pub fn read(
         &mut self,
-        take: &mut impl FnMut(usize, &Trace, Happening<'_>),
+        take: &mut impl FnMut(usize, &Trace, LiveEvent<'_>),
     ) -> Result<bool, Problem> {
         self.find()?;
         let mut more = false;
         for (number, jvm) in self.ours.iter_mut().enumerate() {
-            more |= jvm.read(&mut |trace, happening| {
-                take(number, trace, happening);
+            more |= jvm.read(&mut |trace, event| {
+                take(number, trace, event);
             })?;
         }
         Ok(more)
     }
 
-    /// What is known of each JVM, by number.
+    /// Returns the traces of all JVMs, by index.
     pub fn all(&mut self) -> impl Iterator<Item = &mut Rolling> {
         self.ours.iter_mut().map(|jvm| &mut jvm.rolling)
     }
 
-    /// Returns the calls that JVMs added since the last time, and the milliseconds that each took for them. A JVM without new
-    /// calls is left out.
+    /// Returns the new calls of each JVM since the last request, and their time in milliseconds. JVMs without new calls
+    /// are left out.
     pub fn since_last(&mut self, now: u64) -> (Vec<Trace>, Vec<u64>) {
         self.all().filter_map(|jvm| jvm.since_last(now)).unzip()
     }
 
-    /// Looks for files that are new.
+    /// Searches the folder for new files.
     fn find(&mut self) -> Result<(), Problem> {
         let Ok(entries) = fs::read_dir(&self.folder) else {
-            return Ok(()); // the agent makes it
+            return Ok(()); // the agent creates the folder later
         };
         for path in entries.flatten().map(|entry| entry.path()) {
             let is_events = path
@@ -171,12 +171,12 @@ impl Jvms {
         })
     }
 
-    /// Whether a file is meant; `None` if it does not say yet.
+    /// Checks whether a file is selected. `None` means that its header is not written yet.
     fn is_ours(&self, path: &Path) -> Result<Option<bool>, Problem> {
         let jvm = run_files::jvm_of(path);
         let run = match &self.which {
-            Which::Jvm(wanted, _) => return Ok(jvm.map(|jvm| Some(jvm) == *wanted)),
-            Which::Run(run) => run,
+            EventFileSource::Jvm(wanted, _) => return Ok(jvm.map(|jvm| Some(jvm) == *wanted)),
+            EventFileSource::Run(run) => run,
         };
         if jvm.is_some_and(|jvm| jvm.start_ms < self.begun) {
             return Ok(Some(false));
@@ -194,13 +194,13 @@ impl Jvms {
     }
 }
 
-/// Now, in milliseconds since 1970.
+/// Returns the present time in milliseconds since 1970.
 #[must_use]
 pub fn now_ms() -> u64 {
     milliseconds(SystemTime::now())
 }
 
-/// Since 1970.
+/// Converts a time to milliseconds since 1970.
 fn milliseconds(time: SystemTime) -> u64 {
     let time = time.duration_since(UNIX_EPOCH);
     time.map_or(0, |time| {
@@ -209,12 +209,12 @@ fn milliseconds(time: SystemTime) -> u64 {
 }
 
 impl Jvm {
-    fn read(&mut self, take: &mut impl FnMut(&Trace, Happening<'_>)) -> Result<bool, Problem> {
+    fn read(&mut self, take: &mut impl FnMut(&Trace, LiveEvent<'_>)) -> Result<bool, Problem> {
         let (rolling, stale) = (&mut self.rolling, &mut self.stale);
         let mut one = |entry: Entry| match entry {
             Entry::Call(call, is_virtual) => {
                 if *stale == 0 && rolling.trace().spans.contains_key(&call.span) {
-                    take(rolling.trace(), Happening::Call(&call, is_virtual));
+                    take(rolling.trace(), LiveEvent::Call(&call, is_virtual));
                 }
             }
             Entry::Moment(moment, is_virtual)
@@ -223,7 +223,7 @@ impl Jvm {
                 let place = rolling.trace().waits.get(&moment.place);
                 let wait = place.and_then(|place| Wait::of(&moment, is_virtual, place));
                 if let Some(wait) = wait.filter(|_| *stale == 0) {
-                    take(rolling.trace(), Happening::Wait(&wait));
+                    take(rolling.trace(), LiveEvent::Wait(&wait));
                 }
             }
             Entry::Moment(moment, is_virtual)
@@ -232,24 +232,24 @@ impl Jvm {
                 let place = rolling.trace().tasks.get(&moment.place);
                 let step = place.and_then(|place| TaskStep::of(&moment, is_virtual, place));
                 if let Some(step) = step.filter(|_| *stale == 0) {
-                    take(rolling.trace(), Happening::Step(&step));
+                    take(rolling.trace(), LiveEvent::Step(&step));
                 }
             }
             Entry::Moment(moment, is_virtual) => {
                 if *stale == 0 && rolling.trace().places.contains_key(&moment.place) {
-                    take(rolling.trace(), Happening::Moment(&moment, is_virtual));
+                    take(rolling.trace(), LiveEvent::Moment(&moment, is_virtual));
                 }
             }
             Entry::Span(span) if !is_of_calls(&span) => {}
             Entry::Meta(_) => {
                 rolling.take(entry);
-                take(rolling.trace(), Happening::Begun);
+                take(rolling.trace(), LiveEvent::Begun);
             }
             Entry::Reset => {
                 rolling.take(entry);
                 match stale.checked_sub(1) {
                     Some(left) => *stale = left,
-                    None => take(rolling.trace(), Happening::Reset),
+                    None => take(rolling.trace(), LiveEvent::Reset),
                 }
             }
             other => rolling.take(other),
@@ -290,8 +290,8 @@ mod tests {
         writer.aggregates([(0, &sums)]);
         writer.flush().unwrap();
         let begun = UNIX_EPOCH + std::time::Duration::from_millis(now - 2_000);
-        let (which, beside) = Which::recorded_in(writer.path(), begun);
-        let mut jvms = Jvms::new(which, beside);
+        let (which, beside) = EventFileSource::recorded_in(writer.path(), begun);
+        let mut jvms = FollowedJvms::new(which, beside);
         jvms.read(&mut |_, _, _| {}).unwrap();
         let (_, length) = jvms.all().next().unwrap().since_last(now).unwrap();
         assert!((500..2_000).contains(&length), "{length}");

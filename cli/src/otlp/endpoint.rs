@@ -11,6 +11,7 @@ use trace::otlp::SpanName;
 
 use super::encryption::Tls;
 use super::name_template::NameTemplate;
+use crate::args::heading;
 use crate::inputs::command_line::program_of;
 use crate::problem::Problem;
 use crate::show::name;
@@ -22,6 +23,7 @@ const PREFIX: &str = "OTEL_EXPORTER_OTLP_";
 
 /// Options for sending by OTLP.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = heading::LIVE)]
 pub struct OtlpOptions {
     /// Send spans and metrics by OTLP to http://HOST:PORT or https://HOST:PORT [default:
     /// OTEL_EXPORTER_OTLP_ENDPOINT, else this machine]

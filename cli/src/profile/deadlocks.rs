@@ -1,5 +1,5 @@
-//! The deadlocks that a JVM names in its thread dump: those from before a recording, and those of locks of
-//! `java.util.concurrent`, too.
+//! Deadlocks in a JVM's thread dump. They include deadlocks from before a recording, and of locks in
+//! `java.util.concurrent`.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use observations::stacks::{Frame, NATIVE, Node, UNKNOWN};
 use crate::agent::unreached;
 use crate::problem::Problem;
 
-/// Adds the deadlocks that a running JVM names and the recording does not.
+/// Adds the deadlocks of a running JVM's thread dump that the recording lacks.
 ///
 /// # Errors
 /// If the JVM cannot be reached (`H05xx`).
@@ -22,27 +22,27 @@ pub fn add(pid: i32, recorded: &mut Recorded) -> Result<(), Problem> {
     Ok(())
 }
 
-/// A thread that waits, as the dump names it.
+/// A waiting thread of a thread dump.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Waiting {
+struct WaitingThread {
     thread: String,
-    /// The class of the monitor or lock, with dots.
+    /// The binary name of the class of the monitor or lock.
     class: String,
     is_lock: bool,
     holder: String,
-    /// The innermost first.
+    /// The stack, innermost frame first.
     frames: Vec<Frame>,
 }
 
 fn add_named(dump: &str, recorded: &mut Recorded) {
     let known = recorded.deadlocks.iter();
     let known: Vec<BTreeSet<String>> = known.map(|one| threads_of(one, recorded)).collect();
-    for circle in circles(dump) {
-        let names: BTreeSet<String> = circle.iter().map(|one| one.thread.clone()).collect();
+    for cycle in cycles(dump) {
+        let names: BTreeSet<String> = cycle.iter().map(|one| one.thread.clone()).collect();
         if known.contains(&names) {
             continue;
         }
-        let stuck = circle.into_iter().map(|one| stuck(recorded, one));
+        let stuck = cycle.into_iter().map(|one| stuck(recorded, one));
         let threads = stuck.collect();
         recorded.deadlocks.push(Deadlock { threads });
     }
@@ -55,7 +55,7 @@ fn threads_of(deadlock: &Deadlock, recorded: &Recorded) -> BTreeSet<String> {
 }
 
 /// Adds names and stack of a thread to the tables of the recording.
-fn stuck(recorded: &mut Recorded, waiting: Waiting) -> Stuck {
+fn stuck(recorded: &mut Recorded, waiting: WaitingThread) -> Stuck {
     let mut node = None;
     for frame in waiting.frames.into_iter().rev() {
         let stacks = &mut recorded.stacks;
@@ -90,28 +90,28 @@ fn index(place: usize) -> u32 {
     u32::try_from(place).unwrap_or(u32::MAX)
 }
 
-/// The deadlocks of a dump, each thread in front of the one that it waits for.
-fn circles(dump: &str) -> Vec<Vec<Waiting>> {
+/// Parses the deadlocks of a thread dump. Each thread waits for the next one.
+fn cycles(dump: &str) -> Vec<Vec<WaitingThread>> {
     let sections = dump.split("Java-level deadlock:\n").skip(1);
-    sections.map(circle).filter(|it| !it.is_empty()).collect()
+    sections.map(cycle).filter(|it| !it.is_empty()).collect()
 }
 
-fn circle(section: &str) -> Vec<Waiting> {
-    let mut threads: Vec<Waiting> = Vec::new();
+fn cycle(section: &str) -> Vec<WaitingThread> {
+    let mut threads: Vec<WaitingThread> = Vec::new();
     let mut at = None;
     for line in section.lines() {
         if let Some(name) = line.strip_prefix('"').and_then(|it| it.strip_suffix("\":")) {
             let known = threads.iter().position(|one| one.thread == name);
             at = Some(known.unwrap_or(threads.len()));
             if known.is_none() {
-                threads.push(Waiting {
+                threads.push(WaitingThread {
                     thread: name.to_owned(),
-                    ..Waiting::default()
+                    ..WaitingThread::default()
                 });
             }
             continue;
         }
-        // The dump goes on behind the stacks with the number of deadlocks.
+        // The number of deadlocks follows the stacks.
         let Some(thread) = at.and_then(|at| threads.get_mut(at)) else {
             continue;
         };
@@ -128,16 +128,16 @@ fn circle(section: &str) -> Vec<Waiting> {
     in_order(threads)
 }
 
-/// `… (object 0x1, a java.lang.Object),` or `… 0x1, (a java.lang.Object),`.
+/// Returns the class of `… (object 0x1, a java.lang.Object),` or `… 0x1, (a java.lang.Object),`.
 fn class_of(what: &str) -> &str {
     let what = what.trim_end_matches([',', ')']);
     let class = what.rsplit_once("a ").map_or(what, |(_, class)| class);
     class.trim()
 }
 
-/// Each thread in front of its holder; none if the holders are not all of the circle.
-fn in_order(mut threads: Vec<Waiting>) -> Vec<Waiting> {
-    let mut ordered: Vec<Waiting> = Vec::new();
+/// Orders threads so that each waits for the next one. Empty if a holder is not among them.
+fn in_order(mut threads: Vec<WaitingThread>) -> Vec<WaitingThread> {
+    let mut ordered: Vec<WaitingThread> = Vec::new();
     let mut next = 0;
     while let Some(thread) = threads.get_mut(next).map(std::mem::take) {
         let holder = thread.holder.clone();
@@ -150,7 +150,7 @@ fn in_order(mut threads: Vec<Waiting>) -> Vec<Waiting> {
     ordered
 }
 
-/// `java.lang.Thread.run(java.base@25/Thread.java:1474)`, `sun.misc.Unsafe.park(Native Method)`.
+/// Parses `java.lang.Thread.run(java.base@25/Thread.java:1474)` or `sun.misc.Unsafe.park(Native Method)`.
 fn frame_of(text: &str) -> Option<Frame> {
     let (method, place) = text.trim_end().strip_suffix(')')?.split_once('(')?;
     let (class, method) = method.rsplit_once('.')?;

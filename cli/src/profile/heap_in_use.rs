@@ -1,20 +1,20 @@
-//! The bytes of a JVM's heap that objects take, read without an agent.
+//! The used bytes of a JVM's heap, read without an agent.
 
 use attach::Attachment;
 
-/// The bytes in use, of all spaces together; none if the JVM does not report them.
+/// Returns the used bytes of all spaces. `None` if the JVM does not report them.
 #[must_use]
 pub fn of(jvm: &Attachment) -> Option<u64> {
     jvm.jcmd("GC.heap_info").ok().and_then(|text| parse(&text))
 }
 
-/// Adds up the `used` of the generations, or of the whole heap. Their parts and metaspace are left out.
+/// Adds up `used` of the generations, or of the whole heap, without their spaces and metaspace.
 fn parse(text: &str) -> Option<u64> {
     let heap = text.lines().take_while(|line| !line.contains("Metaspace"));
     heap.filter_map(used).reduce(|sum, bytes| sum + bytes)
 }
 
-/// `used 4134K` or `6790K used`; a part of a generation has a percentage instead.
+/// Parses `used 4134K` or `6790K used`. A space of a generation has a percentage instead.
 fn used(line: &str) -> Option<u64> {
     let words: Vec<&str> = line.split([' ', ',']).filter(|it| !it.is_empty()).collect();
     let at = words.iter().position(|word| *word == "used")?;
@@ -23,7 +23,7 @@ fn used(line: &str) -> Option<u64> {
     after.and_then(|it| bytes(it)).or_else(|| bytes(before?))
 }
 
-/// `4134K`, `26M`.
+/// Parses `4134K` or `26M`.
 fn bytes(word: &str) -> Option<u64> {
     let units = [("K", 10), ("M", 20), ("G", 30), ("B", 0)];
     units.into_iter().find_map(|(unit, shift)| {

@@ -1,4 +1,4 @@
-//! What holds the instances of a class in the heap of a running JVM.
+//! Paths from the GC roots to the instances of a class in a running JVM.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::agent::unreached;
 use crate::problem::{PARTIAL, Problem};
 use crate::show;
 
-/// Prints paths from roots to instances of a class; the exit code.
+/// Prints paths from the GC roots to instances of a class, and returns the exit code.
 ///
 /// # Errors
 /// If the JVM cannot be reached, has no such class (`H0664`), or the pause is too long (`H0659`).
@@ -32,7 +32,7 @@ pub fn show(pid: i32, class: &str, most: usize, limits: &Limits) -> Result<u8, P
     })
 }
 
-/// Has an agent find the paths, in passes that together stop the program for `still` at most.
+/// Requests the paths from an agent, in passes that pause the program for `still` at most in total.
 fn ask(pid: i32, class: &str, still: Option<Duration>) -> Result<HeapPaths, Problem> {
     let request = Request::HeapPaths {
         class: class.to_owned(),
@@ -42,7 +42,7 @@ fn ask(pid: i32, class: &str, still: Option<Duration>) -> Result<HeapPaths, Prob
     visit::ask(pid, &request).map_err(|problem| match problem.code() {
         "H0664" => problem.with(
             "help",
-            "name one class as `--heap histogram` does: com.acme.Order, com.acme.Order$Line, byte[]",
+            "name one class as in `--heap histogram`: com.acme.Order, com.acme.Order$Line, byte[]",
         ),
         _ => problem,
     })
@@ -92,7 +92,7 @@ fn text(class: &str, found: &HeapPaths, most: usize) -> String {
         1 => "1 pass".to_owned(),
         passes => format!("{passes} passes"),
     };
-    let _ = writeln!(text, "the program stood still for {ms} ms, in {passes}");
+    let _ = writeln!(text, "the program was paused for {ms} ms, in {passes}");
     text
 }
 
@@ -124,7 +124,7 @@ mod tests {
              … and 1 more kinds of paths\n\n\
              2 of 1,000 instances of a.B, drawn at random: no path was found before the search reached its limits\n\n\
              there are more instances; `--heap retainers` shows which objects hold the most bytes\n\n\
-             the program stood still for 1,234 ms, in 100 passes\n"
+             the program was paused for 1,234 ms, in 100 passes\n"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! What is made of recordings: tables, and files for other programs.
+//! Outputs of a profile: tables, and files for other programs.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use trace::observed::table::Layout;
 use trace::observed::{json_lines, perfetto, pprof, table};
 use trace::stacks::Side;
 
-use crate::args::Outputs;
+use crate::args::{Outputs, heading};
 use crate::outputs::files::Files;
 use crate::problem::{PARTIAL, Problem};
 use crate::profile::recorded;
@@ -29,48 +29,49 @@ use crate::stdout::is_stdout;
 use crate::traces::StackOptions;
 use crate::writable;
 
-/// Frames of each stack that are printed.
+/// Printed frames of each stack.
 pub const FRAMES: usize = 8;
 
-/// What to make of recordings.
+/// Tables and files of a profile.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = heading::OUTPUTS)]
 pub struct ProfileOutputs {
-    /// Write a flame graph (SVG) of the first kind that is recorded to this file
+    /// Write a flame graph (SVG) to this file; of the first recorded kind
     #[arg(long, value_name = "FILE")]
     pub flame_graph: Option<PathBuf>,
-    /// Write folded stacks of the first kind that is recorded to this file
+    /// Write folded stacks to this file; of the first recorded kind
     #[arg(long, value_name = "FILE")]
     pub folded: Option<PathBuf>,
     /// The form of stacks.
     #[command(flatten)]
     pub stacks: StackOptions,
-    /// Write a profile for `go tool pprof` and its kin (.pb.gz) to this file
+    /// Write a pprof profile (.pb.gz) to this file, for `go tool pprof` and others
     #[arg(long, value_name = "FILE")]
     pub pprof: Option<PathBuf>,
-    /// Write a time line of single events for ui.perfetto.dev or chrome://tracing (JSON) to this file
+    /// Write a time line (JSON) to this file, for ui.perfetto.dev or chrome://tracing
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
-    /// Write the events as a recording of JDK Flight Recorder, for JDK Mission Control and `jfr print`, to this file
+    /// Write a JDK Flight Recorder recording to this file; for JDK Mission Control and `jfr print`
     #[arg(long, value_name = "FILE")]
     pub jfr: Option<PathBuf>,
-    /// Write one row per line (JSON) to this file; `-` is standard output, and the tables then go to standard error
+    /// Write one JSON object a line to this file; `-` is standard output, and tables then go to standard error
     #[arg(long, value_name = "FILE")]
     pub json_lines: Option<PathBuf>,
-    /// Only stacks with a frame of these classes: com.acme.**; `!` in front excludes; may be repeated
+    /// Show only stacks with a frame of these classes: com.acme.**; `!` excludes; repeatable
     #[arg(long, value_name = "SELECTOR")]
     pub only: Vec<String>,
-    /// Only threads with such a name: http-*, main; may be repeated
+    /// Show only threads with this name: http-*, main; repeatable
     #[arg(long, value_name = "GLOB")]
     pub thread: Vec<String>,
-    /// How many rows a table shows
+    /// Show this number of rows in a table
     #[arg(long, value_name = "NUMBER", default_value_t = 20)]
     pub top: usize,
-    /// How many frames of each stack are printed below the tables; 0 prints none
+    /// Show this number of frames of each stack; 0 for no stacks
     #[arg(long, value_name = "NUMBER", default_value_t = FRAMES)]
     pub frames: usize,
 }
 
-/// What to make of recordings, checked.
+/// Checked outputs of a profile.
 pub struct Report<'a> {
     outputs: &'a ProfileOutputs,
     classes: Filter,
@@ -94,13 +95,13 @@ impl ProfileOutputs {
         self.perfetto.is_some() || self.jfr.is_some()
     }
 
-    /// Whether a file is asked for.
+    /// Checks whether an output file is selected.
     #[must_use]
     pub fn any(&self) -> bool {
         self.files().iter().any(|(_, path)| path.is_some())
     }
 
-    /// Checks before something is recorded whether its files can be written.
+    /// Checks before a recording whether the files can be written.
     ///
     /// # Errors
     /// `H0620`.
@@ -108,10 +109,11 @@ impl ProfileOutputs {
         writable::files(self.files().map(|(_, path)| path))
     }
 
-    /// Checks what is asked for, before anything is read or recorded.
+    /// Checks the options before a recording is written or read.
     ///
     /// # Errors
-    /// If two outputs have one file (`H0670`), one is that of a run (`H0689`), or a selector makes no sense (`H0606`).
+    /// If two outputs have one file (`H0670`), an output is the file of a run (`H0689`), or a selector is malformed
+    /// (`H0606`).
     pub fn report(&self) -> Result<Report<'_>, Problem> {
         Outputs::default().check(&self.files())?;
         let is_drawn = self.flame_graph.is_some() || self.folded.is_some();
@@ -124,11 +126,10 @@ impl ProfileOutputs {
 }
 
 impl Report<'_> {
-    /// Prints the tables and writes the files; the exit code.
+    /// Prints the tables, writes the files, and returns the exit code.
     ///
     /// # Errors
-    /// If a file or standard output cannot be written, nothing is left of what was recorded (`H0610`), or `before` is a
-    /// problem.
+    /// If a file or standard output cannot be written, the filters leave no event (`H0610`), or `before` is a problem.
     pub fn make(
         &self,
         mut recordings: Vec<Recorded>,
@@ -154,7 +155,7 @@ impl Report<'_> {
         })
     }
 
-    /// Leaves out what is not of the threads and classes that are asked for.
+    /// Keeps only events of the selected threads and classes.
     fn select(&self, recorded: &mut Recorded) {
         let globs: Vec<Glob> = self
             .outputs
@@ -171,29 +172,29 @@ impl Report<'_> {
     }
 
     fn write(&self, recordings: &[Recorded]) -> (Files, Gaps) {
-        let mut made = Files::default();
-        self.write_stacks(recordings, &mut made);
-        self.write_rows(recordings, &mut made);
-        let gaps = self.write_jfr(recordings, &mut made);
-        (made, gaps)
+        let mut written = Files::default();
+        self.write_stacks(recordings, &mut written);
+        self.write_rows(recordings, &mut written);
+        let gaps = self.write_jfr(recordings, &mut written);
+        (written, gaps)
     }
 
-    /// Writes the recording of JDK Flight Recorder.
-    fn write_jfr(&self, recordings: &[Recorded], made: &mut Files) -> Gaps {
+    /// Writes the file of JDK Flight Recorder.
+    fn write_jfr(&self, recordings: &[Recorded], written: &mut Files) -> Gaps {
         let Some(path) = &self.outputs.jfr else {
             return Gaps::default();
         };
         if !recordings.iter().any(jfr::has_events) {
-            made.failed.push(without_events(path));
+            written.failed.push(without_events(path));
             return Gaps::default();
         }
         let (bytes, gaps) = jfr::bytes(recordings);
-        made.file(path, &|out| out.write_all(&bytes));
+        written.file(path, &|out| out.write_all(&bytes));
         gaps
     }
 
     /// Writes the flame graph and the folded stacks.
-    fn write_stacks(&self, recordings: &[Recorded], made: &mut Files) {
+    fn write_stacks(&self, recordings: &[Recorded], written: &mut Files) {
         let drawn = (&self.outputs.flame_graph, &self.outputs.folded);
         let mut asked = [drawn.0, drawn.1].into_iter().flatten().peekable();
         if asked.peek().is_none() {
@@ -202,7 +203,7 @@ impl Report<'_> {
         let weight = recordings.iter().find_map(Weight::of);
         let before = match self.before() {
             Ok(before) => before,
-            Err(problem) => return made.failed.push(problem),
+            Err(problem) => return written.failed.push(problem),
         };
         let options = &self.outputs.stacks;
         let mut stacks = options.stacks();
@@ -212,7 +213,9 @@ impl Report<'_> {
             }
         }
         let Some(weight) = weight.filter(|_| !stacks.is_empty()) else {
-            return made.failed.extend(asked.map(|path| nothing_to_draw(path)));
+            return written
+                .failed
+                .extend(asked.map(|path| nothing_to_draw(path)));
         };
         let labels = Labels {
             title: &options.title(title(recordings)),
@@ -220,10 +223,10 @@ impl Report<'_> {
             unit: weight.unit(),
             is_difference: false,
         };
-        options.write(&mut stacks, labels, drawn, made);
+        options.write(&mut stacks, labels, drawn, written);
     }
 
-    /// The recordings that these are compared with, of the same threads and classes.
+    /// Returns the recordings of --against, filtered like the others.
     fn before(&self) -> Result<Vec<Recorded>, Problem> {
         let Some(path) = &self.outputs.stacks.against else {
             return Ok(Vec::new());
@@ -234,9 +237,9 @@ impl Report<'_> {
     }
 
     /// Writes the files that need no stacks.
-    fn write_rows(&self, recordings: &[Recorded], made: &mut Files) {
+    fn write_rows(&self, recordings: &[Recorded], written: &mut Files) {
         if let Some(path) = &self.outputs.pprof {
-            made.file(path, &|out| {
+            written.file(path, &|out| {
                 let mut out = GzEncoder::new(out, Compression::default());
                 out.write_all(&pprof::bytes(recordings))?;
                 out.finish().map(drop)
@@ -245,16 +248,16 @@ impl Report<'_> {
         if let Some(path) = &self.outputs.perfetto {
             let is_timed = |one: &Recorded| one.subscription.times || !one.collections.is_empty();
             match recordings.iter().any(is_timed) {
-                true => made.file(path, &|mut out| perfetto::write(recordings, &mut out)),
-                false => made.failed.push(without_times(path)),
+                true => written.file(path, &|mut out| perfetto::write(recordings, &mut out)),
+                false => written.failed.push(without_times(path)),
             }
         }
         if let Some(path) = &self.outputs.json_lines {
-            made.file(path, &|mut out| json_lines::write(recordings, &mut out));
+            written.file(path, &|mut out| json_lines::write(recordings, &mut out));
         }
     }
 
-    /// Prints the tables, and what was written.
+    /// Prints the tables and the written files.
     fn tell(&self, recordings: &[Recorded], files: &Files, gaps: Gaps) -> Result<(), Problem> {
         let layout = Layout {
             rows: self.outputs.top,
@@ -271,7 +274,7 @@ impl Report<'_> {
     }
 }
 
-/// What a flame graph is of.
+/// Returns the title of a flame graph: the command of the JVM.
 fn title(recordings: &[Recorded]) -> String {
     let first = recordings.first().map(|one| command(&one.jvm.command));
     let first = first.unwrap_or_default();
@@ -284,7 +287,7 @@ fn title(recordings: &[Recorded]) -> String {
     }
 }
 
-/// The tables; of several JVMs one of each kind.
+/// Returns the tables. Several JVMs share one table of each kind.
 fn tables(recordings: &[Recorded], layout: Layout) -> String {
     if let [recorded] = recordings {
         return table::text(recorded, layout);
@@ -306,26 +309,23 @@ fn tables(recordings: &[Recorded], layout: Layout) -> String {
     text
 }
 
-/// Something was recorded, and nothing of it is asked for.
+/// Returns the problem of filters that leave no event.
 fn nothing_selected() -> Problem {
-    say("something was recorded, and --only or --thread leave nothing of it");
-    Problem::partial("H0610", "nothing that was recorded is of these classes and threads").with(
+    say("--only and --thread exclude all recorded events");
+    Problem::partial("H0610", "no recorded event matches --only and --thread").with(
         "help",
-        "a selector is com.acme.** or com.acme.Store; leave --only and --thread out to see what there is",
+        "write selectors as com.acme.** or com.acme.Store, or leave --only and --thread out",
     )
 }
 
 fn without_times(path: &std::path::Path) -> Problem {
     let message = format!("{} is not written: no times were recorded", path.display());
-    Problem::partial("H0610", message).with(
-        "help",
-        "a recording has times where --perfetto is asked for when it is made",
-    )
+    Problem::partial("H0610", message).with("help", "select --perfetto when you record")
 }
 
 fn without_events(path: &std::path::Path) -> Problem {
     let message = format!(
-        "{} is not written: nothing that was recorded is an event of JFR",
+        "{} is not written: no recorded event is an event of JFR",
         path.display()
     );
     Problem::partial("H0610", message).with(
@@ -334,14 +334,14 @@ fn without_events(path: &std::path::Path) -> Problem {
     )
 }
 
-/// Lines on events of JFR that lack something.
+/// Returns the lines about incomplete or missing events of JFR.
 fn gaps_of_jfr(gaps: Gaps) -> String {
     let lines = [
         (
             gaps.untimed,
-            "at the end of the JFR recording, as their times were not kept",
+            "at the end of the JFR recording, without recorded times",
         ),
-        (gaps.left_out, "not in the JFR recording, for lack of room"),
+        (gaps.left_out, "not in the JFR recording, for lack of space"),
     ];
     let lines = lines.iter().filter(|(number, _)| *number > 0);
     let line = |(number, cause): &(u64, &str)| {
@@ -352,10 +352,7 @@ fn gaps_of_jfr(gaps: Gaps) -> String {
 }
 
 fn nothing_to_draw(path: &std::path::Path) -> Problem {
-    let message = format!(
-        "{} is not written: there is no stack to draw",
-        path.display()
-    );
+    let message = format!("{} is not written: no stack to draw", path.display());
     Problem::partial("H0610", message)
 }
 

@@ -9,22 +9,24 @@ use clap::Args;
 use trace::table::duration as shown;
 
 use super::heap_in_use;
+use crate::args::heading;
 use crate::problem::Problem;
 use crate::show::say;
 use crate::until;
 
-/// Longest pause that a person at a terminal is not asked about.
+/// Longest pause without a question on a terminal.
 const UNASKED: Duration = Duration::from_secs(2);
 /// Bytes of a small object, header and padding included. Larger objects take less time for each byte; garbage takes none.
 const SMALL_OBJECT: u64 = 32;
 
 /// Limits of a pause.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = heading::EVENTS)]
 pub struct Limits {
     /// Refuse a longer pause of the program, with --heap: 500ms, 5s
     #[arg(long, value_name = "DURATION", requires = "heap", value_parser = until::duration)]
     pub max_pause: Option<Duration>,
-    /// Do not ask before a pause of more than 2 s, with --heap
+    /// Start without a question before pauses over 2 s, with --heap
     #[arg(long, requires = "heap")]
     pub yes: bool,
 }
@@ -34,11 +36,11 @@ pub struct Limits {
 pub enum Walk {
     /// Counts all objects.
     Histogram,
-    /// Counts the objects that can be reached, after a full collection.
+    /// Counts the reachable objects, after a full collection.
     LiveHistogram,
     /// Writes all objects to a file.
     Dump,
-    /// Writes the objects that can be reached, after a full collection.
+    /// Writes the reachable objects, after a full collection.
     LiveDump,
     /// One of several passes that follow references through JVM TI.
     Pass,
@@ -57,12 +59,12 @@ impl Walk {
     }
 }
 
-/// The greatest expected length of a pause: as if all objects were small and could be reached.
+/// Upper estimate of a pause: all objects small and reachable.
 #[derive(Debug, Clone, Copy)]
 struct Estimate {
-    /// Bytes of the heap that objects take.
+    /// Used bytes of the heap.
     in_use: u64,
-    /// Bytes of small objects that the walk passes in a second on this machine.
+    /// Bytes of small objects that the walk visits per second on this machine.
     rate: f64,
     walk: Walk,
 }
@@ -108,7 +110,7 @@ fn length(pause: Duration) -> String {
     shown(u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX))
 }
 
-/// The answer to a pause of an expected length.
+/// The decision about a pause of an expected length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Decision {
     Begin,
@@ -121,7 +123,7 @@ impl Limits {
     /// a terminal.
     ///
     /// # Errors
-    /// `H0659` if it would be longer than [`Self::max_pause`], or the answer is no.
+    /// `H0659` if the pause would exceed [`Self::max_pause`], or the answer is no.
     pub fn allow(&self, jvm: &Attachment, walk: Walk) -> Result<(), Problem> {
         let Some(in_use) = heap_in_use::of(jvm) else {
             say("heap in use: the JVM does not report it, so the pause cannot be estimated");
@@ -145,7 +147,7 @@ impl Limits {
         }
     }
 
-    /// The answer to a pause of this length.
+    /// Decides about a pause of this length.
     fn decide(&self, pause: Duration, asks: bool) -> Decision {
         match self.max_pause {
             Some(most) if pause > most => Decision::Refuse(most),
@@ -154,12 +156,12 @@ impl Limits {
         }
     }
 
-    /// Whether there is somebody to ask: standard input and standard error are terminals.
+    /// Checks whether questions are possible: standard input and standard error are terminals.
     fn asks(&self) -> bool {
         !self.yes && io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
-    /// The pause of all passes together after which the user is asked about more.
+    /// Returns the total pause of all passes before the first question.
     #[must_use]
     pub fn first_budget(&self) -> Option<Duration> {
         match self.asks() {
@@ -168,7 +170,7 @@ impl Limits {
         }
     }
 
-    /// Asks whether passes may go on after the first budget; false if nobody is asked, or there is no more time.
+    /// Asks whether passes may continue after the first budget. False if no question is possible or the time is over.
     #[must_use]
     pub fn goes_on(&self, so_far: Duration) -> bool {
         let may_go_on = self.max_pause.is_none_or(|most| most > UNASKED);
@@ -177,7 +179,7 @@ impl Limits {
         }
         let so_far = length(so_far);
         let reason =
-            format!("the passes so far paused the program for {so_far}, and the search goes on");
+            format!("the passes so far paused the program for {so_far}, and the search continues");
         self.ask_if(true, &reason).is_ok()
     }
 
@@ -210,14 +212,14 @@ fn refused(found: &str) -> Problem {
         )
 }
 
-/// A pause that has begun. Its end is announced when it is dropped.
+/// A running pause. Its drop prints the end.
 #[derive(Debug)]
 pub struct Pause {
     begun: Instant,
 }
 
 impl Pause {
-    /// Announces the begin.
+    /// Prints the begin.
     #[must_use]
     pub fn begin(walk: Walk) -> Self {
         say(match walk {
@@ -233,35 +235,36 @@ impl Pause {
 impl Drop for Pause {
     fn drop(&mut self) {
         let time = length(self.begun.elapsed());
-        say(format_args!("the program goes on after {time}"));
+        say(format_args!("the program continues after {time}"));
     }
 }
 
 /// Objects of the heap that [`step`] walks through: 32 MiB, more than the caches of most processors.
 const OBJECTS: usize = 1 << 20;
-/// Rounds of the measurement, and objects that each looks at.
+/// Rounds of the measurement.
 const ROUNDS: u32 = 10;
-const LOOKED_AT: u32 = 20_000;
+/// Objects that each round visits.
+const VISITED: u32 = 20_000;
 
-/// The CPU time that this machine takes for a reference to a small object that is anywhere in memory. It is the least of
-/// several rounds: other processes disturb the caches, and make a round longer, but never shorter.
+/// Measures the CPU time to follow a reference to a small object anywhere in memory. Returns the minimum of several
+/// rounds: other processes can only make a round longer.
 fn step() -> Duration {
-    // The stride is odd, so that it leads to each object, and far, so that no object is in the cache.
+    // An odd stride visits each object, and a long one leaves the caches.
     const STRIDE: usize = (OBJECTS / 2 + OBJECTS / 8) | 1;
     let next = |at: usize| (at + STRIDE) % OBJECTS;
     let objects: Vec<[u64; 4]> = (0..OBJECTS).map(|at| [next(at) as u64; 4]).collect();
     let mut at = 0;
     let rounds = (0..ROUNDS).map(|_| {
         let begun = cpu_time();
-        for _ in 0..LOOKED_AT {
+        for _ in 0..VISITED {
             at = std::hint::black_box(objects[at][0] as usize);
         }
-        cpu_time().saturating_sub(begun) / LOOKED_AT
+        cpu_time().saturating_sub(begun) / VISITED
     });
     rounds.min().unwrap_or_default()
 }
 
-/// The CPU time that this thread has taken.
+/// Returns the CPU time of this thread.
 fn cpu_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::try_from(time).unwrap_or_default()
@@ -302,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn estimate_grows_with_the_heap_and_names_what_it_is_made_of() {
+    fn estimate_grows_with_the_heap_and_names_its_terms() {
         let of = |bytes, walk| Estimate::new(bytes, walk, STEP);
         let mebi = 1 << 20;
         let one = of(320 * mebi, Walk::LiveHistogram);

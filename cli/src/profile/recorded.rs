@@ -1,4 +1,4 @@
-//! The files of recordings.
+//! Files of recordings.
 
 use std::fs;
 use std::path::Path;
@@ -13,22 +13,25 @@ use crate::special_file::is_special;
 /// Reads a recording.
 ///
 /// # Errors
-/// If there is none, or it is a pipe or a device (`H0612`), or it is damaged or of another version (`H0611`).
+/// If the file is missing, a pipe or a device (`H0612`), or damaged or of another version (`H0611`).
 pub fn read(path: &Path) -> Result<Recorded, Problem> {
     if is_special(path) {
         return Err(run_files::no_file(path));
     }
     let content = fs::read(path).map_err(|error| Problem::unreadable(path, &error))?;
     Recorded::parse(&content).map_err(|cause| {
-        Problem::user("H0611", format!("{} is no whole recording", path.display()))
-            .with("found", cause)
+        Problem::user(
+            "H0611",
+            format!("{} is not a complete recording", path.display()),
+        )
+        .with("found", cause)
     })
 }
 
-/// Reads a recording, or all of a folder.
+/// Reads a recording, or all recordings of a folder.
 ///
 /// # Errors
-/// As [`read`]; and if a folder holds none (`H0610`).
+/// As [`read`]. If a folder has no recording (`H0610`).
 pub fn read_all(path: &Path) -> Result<Vec<Recorded>, Problem> {
     if !path.is_dir() {
         return Ok(vec![read(path)?]);
@@ -38,16 +41,16 @@ pub fn read_all(path: &Path) -> Result<Vec<Recorded>, Problem> {
     files.retain(|path| path.extension().is_some_and(|found| found == EXTENSION));
     files.sort();
     if files.is_empty() {
-        let message = format!("there is no recording in {}", path.display());
+        let message = format!("no recording in {}", path.display());
         return Err(Problem::user("H0610", message).with("expected", "files that end in .observed"));
     }
     files.iter().map(|path| read(path)).collect()
 }
 
-/// The recordings of the JVMs of one run.
+/// Reads the recordings of the JVMs of a run.
 ///
 /// # Errors
-/// If the folder or a recording cannot be read, or there is none (`H0610`).
+/// If the folder or a recording cannot be read, or the run has no recording (`H0610`).
 pub fn of_run(run: &str, folder: &Path) -> Result<Vec<Recorded>, Problem> {
     let mut recordings = Vec::new();
     let files = match fs::read_dir(folder) {
@@ -66,7 +69,7 @@ pub fn of_run(run: &str, folder: &Path) -> Result<Vec<Recorded>, Problem> {
                 "expected",
                 format!("at least one recording of this run in {}", folder.display()),
             )
-            .with("help", "does the command start a JVM, and does what the agent said above explain it? a JVM that is killed within 5 seconds leaves none, nor does one that ends before --after"));
+            .with("help", "check that the command starts a JVM, and the agent's messages above; a JVM that is killed within 5 seconds, or ends before --after, has no recording"));
     }
     recordings.sort_by_key(|one| (one.start_ms, one.jvm.pid));
     Ok(recordings)

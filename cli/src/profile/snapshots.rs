@@ -1,4 +1,4 @@
-//! What a JVM tells of itself at one moment, over HotSpot's attach protocol: no agent is needed for it.
+//! Requests to a JVM over HotSpot's attach protocol, without an agent: threads, heap histogram, heap dump.
 
 use std::fs::{self, File};
 use std::io;
@@ -12,7 +12,7 @@ use trace::names::printable;
 use trace::numbers::thousands;
 
 use super::pause::{Limits, Pause, Walk};
-use super::{retainers, whole_dump};
+use super::{dump_end, retainers};
 use crate::agent::unreached;
 use crate::checked_options::absolute;
 use crate::jvm_tmp::JvmTmp;
@@ -23,10 +23,10 @@ use crate::show::{self, show};
 use crate::temporary::{self, LargeFolder};
 use crate::writable;
 
-/// What stands behind the name of a virtual thread.
+/// Mark behind the name of a virtual thread.
 const VIRTUAL: &str = " virtual";
 
-/// Prints all threads with states, stacks and monitors, and deadlocks; from JDK 21 on virtual threads, too.
+/// Prints all threads with states, stacks and monitors, and deadlocks. From JDK 21 on, prints virtual threads too.
 ///
 /// # Errors
 /// If the JVM cannot be reached (`H05xx`), or standard output cannot be written.
@@ -46,10 +46,10 @@ pub fn threads(pid: i32) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The JVM's own dump of all threads; none if it knows no virtual threads.
+/// Returns the JVM's dump with virtual threads. `None` for a JVM without virtual threads.
 fn with_virtual_threads(jvm: &Attachment) -> Result<Option<String>, Problem> {
     let unwritten = |error: io::Error| {
-        Problem::partial("H0620", "the virtual threads cannot be written down")
+        Problem::partial("H0620", "cannot write the dump of virtual threads")
             .with("found", error.to_string())
     };
     let help = jvm.jcmd("help").map_err(unreached)?;
@@ -70,13 +70,13 @@ fn with_virtual_threads(jvm: &Attachment) -> Result<Option<String>, Problem> {
     Ok(Some(dump))
 }
 
-/// The paragraphs of a dump that are of virtual threads, each with its line end.
+/// Returns the paragraphs of virtual threads in a dump, each with its line ends.
 fn virtual_threads(dump: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut is_virtual = false;
     for line in dump.lines() {
         if line.starts_with('#') {
-            // `#22 "name" virtual WAITING …`; a name may hold anything, also that word
+            // `#22 "name" virtual WAITING …`; the name may contain the word, too
             let behind = line.rsplit_once('"').map_or(line, |(_, behind)| behind);
             is_virtual = behind.starts_with(VIRTUAL);
             found.extend(is_virtual.then(String::new));
@@ -88,8 +88,7 @@ fn virtual_threads(dump: &str) -> Vec<String> {
     found
 }
 
-/// Prints the classes of the objects in the heap, with the bytes that these take; of those alone that can be reached,
-/// if that is asked for.
+/// Prints objects and bytes of each class in the heap. `live` counts only reachable objects.
 ///
 /// # Errors
 /// If the JVM cannot be reached (`H05xx`), its answer cannot be read (`H0664`), or the pause is too long (`H0659`).
@@ -107,7 +106,7 @@ pub fn histogram(pid: i32, live: bool, most: usize, limits: &Limits) -> Result<(
     let rows: Vec<ClassRow> = answer.text.lines().filter_map(ClassRow::parse).collect();
     if rows.is_empty() {
         return Err(
-            Problem::ours("H0664", "the JVM's answer holds no histogram of its heap")
+            Problem::ours("H0664", "the JVM did not answer with a heap histogram")
                 .with("found", answer.text.trim()),
         );
     }
@@ -115,7 +114,7 @@ pub fn histogram(pid: i32, live: bool, most: usize, limits: &Limits) -> Result<(
     Ok(())
 }
 
-/// Objects of one class.
+/// Objects and bytes of one class.
 #[derive(Debug, PartialEq, Eq)]
 struct ClassRow {
     objects: u64,
@@ -124,7 +123,7 @@ struct ClassRow {
 }
 
 impl ClassRow {
-    /// `   1:   10777   20422336  [B (java.base@25.0.3)`.
+    /// Parses `   1:   10777   20422336  [B (java.base@25.0.3)`.
     fn parse(line: &str) -> Option<Self> {
         let mut words = line.split_whitespace();
         words.next()?.strip_suffix(':')?.parse::<u64>().ok()?;
@@ -138,7 +137,7 @@ impl ClassRow {
     }
 }
 
-/// `byte[]` of `[B`, `a.B[]` of `[La.B;`.
+/// Converts a class name of the JVM to Java: `[B` to `byte[]`, `[La.B;` to `a.B[]`.
 fn java_name(class: &str) -> String {
     if !class.starts_with('[') {
         return printable(class);
@@ -187,11 +186,11 @@ fn kind(live: bool) -> &'static str {
     }
 }
 
-/// Has the JVM write everything in its heap to an HPROF file, which appears whole or not at all.
+/// Requests a heap dump in an HPROF file, which appears only when it is complete.
 ///
 /// # Errors
-/// If the JVM cannot be reached (`H05xx`), does not write the file (`H0664`), it cannot be put in its place (`H0620`), or
-/// the pause is too long (`H0659`).
+/// If the JVM cannot be reached (`H05xx`), does not write the file (`H0664`), the file cannot be moved to its path
+/// (`H0620`), or the pause is too long (`H0659`).
 pub fn dump(pid: i32, file: &Path, live: bool, limits: &Limits) -> Result<(), Problem> {
     write_dump(pid, file, live, limits)?;
     let length = fs::metadata(file).map_or(0, |found| found.len());
@@ -202,31 +201,35 @@ pub fn dump(pid: i32, file: &Path, live: bool, limits: &Limits) -> Result<(), Pr
 fn write_dump(pid: i32, file: &Path, live: bool, limits: &Limits) -> Result<(), Problem> {
     let unwritable = |error: io::Error| Problem::unwritable(file, &error);
     let target = absolute(file)?;
-    writable::files([&Some(target.clone())])?; // the program is to stand still for a file alone that can be there
+    writable::files([&Some(target.clone())])?; // a pause for a file that cannot be written is useless
     let jvm = Attachment::open(pid).map_err(unreached)?;
     let walk = match live {
         true => Walk::LiveDump,
         false => Walk::Dump,
     };
     limits.allow(&jvm, walk)?;
-    let place = atomic::parent_of(&target).and_then(|folder| Place::new(jvm.process(), &folder));
-    let place = place.map_err(unwritable)?;
-    let arguments = [&*place.theirs.to_string_lossy(), kind(live)];
+    let dump =
+        atomic::parent_of(&target).and_then(|folder| DumpFolder::new(jvm.process(), &folder));
+    let dump = dump.map_err(unwritable)?;
+    let arguments = [&*dump.theirs.to_string_lossy(), kind(live)];
     let pause = Pause::begin(walk);
     let answer = jvm.command("dumpheap", &arguments);
     drop(pause);
     let answer = answer.map_err(unreached)?;
-    if !whole_dump::is_whole(&place.ours) {
+    if !dump_end::is_complete(&dump.ours) {
         let folder = target.parent().unwrap_or(&target).display();
-        let message = format!("the JVM has written no whole dump of its heap in {folder}");
+        let message = format!("the JVM has not written a complete heap dump in {folder}");
         return Err(Problem::user("H0664", message)
             .with("found", answer.text.trim())
-            .with("help", "the JVM's user must be able to write there, and there must be room for all objects"));
+            .with(
+                "help",
+                "give the JVM's user write access there, and free space for all objects",
+            ));
     }
-    place.publish(&target).map_err(unwritable)
+    dump.publish(&target).map_err(unwritable)
 }
 
-/// Prints which objects of a running JVM retain the most, by a dump that is written for it and goes with it.
+/// Prints the objects of a running JVM with the largest retained size, from a temporary heap dump.
 ///
 /// # Errors
 /// As [`dump`] and [`retainers::show`].
@@ -237,17 +240,16 @@ pub fn retainers(pid: i32, rows: usize, limits: &Limits) -> Result<(), Problem> 
     retainers::show(&file, rows)
 }
 
-/// Where a JVM can write a large file.
-struct Place {
+/// A folder in which the JVM can write a heap dump.
+struct DumpFolder {
     _folder: LargeFolder,
     _tmp: Option<JvmTmp>,
     ours: PathBuf,
     theirs: PathBuf,
 }
 
-impl Place {
-    /// In a folder of its own within `parent`, or in the JVM's `/tmp` if the JVM does not see that, or its user may not
-    /// enter it.
+impl DumpFolder {
+    /// Creates the folder in `parent`, or in the JVM's `/tmp` if the JVM or its user cannot access `parent`.
     fn new(process: &Process, parent: &Path) -> io::Result<Self> {
         const NAME: &str = "heap.hprof";
         let tmp = JvmTmp::open(process)?;
@@ -269,9 +271,9 @@ impl Place {
         })
     }
 
-    /// Puts the file in its place, as a file of this user.
+    /// Moves the file to its path, with this user as owner.
     fn publish(&self, target: &Path) -> io::Result<()> {
-        // The JVM's user owns the folder, and could put a link there.
+        // The JVM's user owns the folder and could create a link there.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut from = File::from(rustix::fs::open(&self.ours, flags, Mode::empty())?);
         fchown(&from, Some(geteuid().as_raw()), Some(getegid().as_raw()))?;
@@ -324,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn virtual_threads_are_told_from_those_that_are_called_so() {
+    fn virtual_threads_are_distinguished_from_threads_with_that_name() {
         let dump = "4711\n\n#1 \"main\" RUNNABLE\n    at A.a\n\n#22 \"v \" virtual\" virtual WAITING\n    at B.b\n\n#23 \" virtual\" RUNNABLE\n    at C.c\n#24 \"\" virtual\n    at D.d\n";
         let expected = [
             "#22 \"v \" virtual\" virtual WAITING\n    at B.b\n",

@@ -22,46 +22,49 @@ use crate::relay::{RelayOptions, Sending, Which};
 use crate::show::{self, complain};
 use crate::until::{Interrupt, Until};
 
-/// After this time a recording ends although this command is there but does not end it.
-const LATE: Duration = Duration::from_secs(10);
-/// How long the end of a JVM may take that has begun; and how often it is looked at.
-const END_OF_A_JVM: Duration = Duration::from_secs(70);
-const TURN: Duration = Duration::from_millis(20);
-/// How long a JVM may go on that has ended its recording because it ends itself.
-const LAST_OF_A_JVM: Duration = Duration::from_secs(3);
-/// How often it is looked whether the recording is complete.
-const LOOK: Duration = Duration::from_millis(200);
+/// Margin of the lease beyond the requested time.
+const LEASE_MARGIN: Duration = Duration::from_secs(10);
+/// Limit for the exit of a JVM that has begun to end.
+const JVM_EXIT: Duration = Duration::from_secs(70);
+/// Poll interval for this exit.
+const EXIT_POLL: Duration = Duration::from_millis(20);
+/// Limit for the exit of a JVM after the end of its recording.
+const EXIT_AFTER_RECORDING: Duration = Duration::from_secs(3);
+/// Poll interval for the end of the recording.
+const RECORDING_POLL: Duration = Duration::from_millis(200);
 
-/// What a visit brought.
+/// The outcome of a recording visit.
 #[derive(Debug, Default)]
-pub struct Visited {
+pub struct RecordedVisit {
     /// The recording.
     pub recordings: Vec<Recorded>,
-    /// That the JVM did not answer at the end, or not everything was sent.
+    /// The problem of a JVM that did not answer at the end, or of an incomplete transfer.
     pub problem: Option<Problem>,
-    /// Whether somebody else has ended it, which was printed.
+    /// Another command ended the recording. A warning was printed.
     pub is_partial: bool,
 }
 
-/// Records in the JVM `pid` for that time, or until a signal or its end, and leaves it as it was.
+/// Records in the JVM `pid` for this time, or until a signal or its end. The agent then leaves.
 ///
 /// # Errors
-/// If the JVM cannot be reached, another recording is under way there, it does not offer what is asked for (`H0419`), or
-/// nothing was recorded.
+/// If the JVM cannot be reached, has another recording, does not offer an event (`H0419`), or recorded nothing.
 pub fn record(
     pid: i32,
     mut settings: Settings,
     subscription: &Subscription,
     time: Option<Duration>,
     relay: &RelayOptions,
-) -> Result<Visited, Problem> {
+) -> Result<RecordedVisit, Problem> {
     let mut passing = PassingFolder::in_jvm(pid, &mut settings)?;
-    // From here on there may be an agent, which a signal must not leave behind.
+    // From here on an agent may exist, which a signal must not leave behind.
     let mut interrupt = Interrupt::new()?;
     let impatience = Interrupt::impatience()?;
     let (mut agent, is_guest) = enter(pid, &settings)?;
     drop(impatience);
-    agent.lease(Some(&holder::observation()), time.map(|time| time + LATE))?;
+    agent.lease(
+        Some(&holder::observation()),
+        time.map(|time| time + LEASE_MARGIN),
+    )?;
     let (observed, sending) = match begin(&mut agent, subscription, relay) {
         Ok((file, sending)) => {
             let has_left = || agent.has_left();
@@ -71,15 +74,15 @@ pub fn record(
         Err(problem) => (Err(problem), None),
     };
     if observed.is_err() && is_guest {
-        agent.lease(None, None)?; // a recording of somebody else, in the way of this one, goes on
-        return observed.map(|_| Visited::default());
+        agent.lease(None, None)?; // the recording of another command continues
+        return observed.map(|_| RecordedVisit::default());
     }
     let released = agent.ask_patiently::<Released>(&Request::Release {
         plugin: holder::observation(),
     });
     let file = observed?;
     if released.is_err() {
-        await_end(pid, &file); // which completes the recording
+        await_end(pid, &file); // the ending JVM completes the recording
     }
     let unsent = sending.map_or(Ok(()), Sending::finish).err();
     let is_there = released.is_err() && is_alive(pid);
@@ -99,12 +102,12 @@ pub fn record(
     };
     let deadlocks = named_deadlocks(pid, subscription, &mut recorded);
     if is_guest && !goes_on {
-        let _ = fs::remove_file(&file); // the agent was there before, and keeps nothing of this command
+        let _ = fs::remove_file(&file); // a present agent keeps no file of this command
     }
     if let (Some(passing), Ok(Released { stays: true, .. })) = (passing, &released) {
         passing.keep();
     }
-    Ok(Visited {
+    Ok(RecordedVisit {
         recordings: vec![recorded],
         problem: released
             .err()
@@ -116,7 +119,7 @@ pub fn record(
     })
 }
 
-/// Adds the deadlocks that the JVM names, also those from before. Returns the failure of a JVM that is still there.
+/// Adds the deadlocks of the thread dump, including earlier ones. Returns the failure of a JVM that still runs.
 fn named_deadlocks(
     pid: i32,
     subscription: &Subscription,
@@ -133,46 +136,46 @@ fn is_alive(pid: i32) -> bool {
     Process::read(pid).is_ok_and(|process| process.is_alive())
 }
 
-/// Whether the agent has ended the recording.
+/// Checks whether the agent has completed the recording.
 fn is_complete(file: &Path) -> bool {
     recorded::read(file).is_ok_and(|recorded| recorded.complete)
 }
 
-/// Waits for the end of a JVM that has closed the connection; not of one that is stopped, and so does nothing, nor of one
-/// that goes on although its recording is complete, as the agent was sent away.
+/// Waits for the exit of a JVM that has closed the connection. Does not wait for a stopped JVM, or for one that
+/// continues without its agent after a complete recording.
 fn await_end(pid: i32, file: &Path) {
     let begun = Instant::now();
     let is_ending = || Process::read(pid).is_ok_and(|it| it.is_alive() && !it.is_stopped());
     let mut next = begun;
     let mut completed: Option<Instant> = None;
-    while is_ending() && begun.elapsed() < END_OF_A_JVM {
-        if completed.is_some_and(|time| time.elapsed() >= LAST_OF_A_JVM) {
+    while is_ending() && begun.elapsed() < JVM_EXIT {
+        if completed.is_some_and(|time| time.elapsed() >= EXIT_AFTER_RECORDING) {
             return;
         }
         if completed.is_none() && next <= Instant::now() {
-            next = Instant::now() + LOOK;
+            next = Instant::now() + RECORDING_POLL;
             completed = is_complete(file).then(Instant::now);
         }
-        std::thread::sleep(TURN);
+        std::thread::sleep(EXIT_POLL);
     }
 }
 
-/// A JVM that does not answer, but may complete its recording when it does.
+/// Adds a note to the problem of a JVM that does not answer but may complete its recording later.
 fn later(problem: Problem, file: &Path) -> Problem {
     let file = show::path(file);
     let note = format!(
-        "the agent completes the recording when the JVM goes on; `classhook profile {file}` shows it then"
+        "the agent completes the recording when the JVM continues; `classhook profile {file}` then shows it"
     );
     problem.with("note", note)
 }
 
-/// A JVM that ended before its recording was written.
+/// Returns the problem of a JVM that ended before its recording was written.
 fn killed(pid: i32) -> Problem {
-    let message = format!("nothing was recorded of {pid}: the JVM was killed");
+    let message = format!("no recording of {pid}: the JVM was killed");
     Problem::partial("H0610", message).with("found", "a recording is written every 5 seconds")
 }
 
-/// Asks the agent in the JVM `pid` something; one that is loaded for it leaves again.
+/// Sends a request to the agent in the JVM `pid`. An agent that was loaded for it leaves again.
 ///
 /// # Errors
 /// If the JVM cannot be reached, or the agent refuses.
@@ -185,7 +188,7 @@ pub fn ask<T: DeserializeOwned>(pid: i32, request: &Request) -> Result<T, Proble
             break agent;
         }
         let answer = agent.ask_patiently(request);
-        // An agent that leaves with the command that had loaded it answers nobody.
+        // An agent that ends with the command that had loaded it does not answer.
         match answer {
             Err(problem) if agent.leaves(&problem) => {}
             answer => return answer,
@@ -202,7 +205,7 @@ pub fn ask<T: DeserializeOwned>(pid: i32, request: &Request) -> Result<T, Proble
     answer.and_then(|answer| released.map(|_| answer))
 }
 
-/// The agent in the JVM, which is loaded if it is not there; whether it was.
+/// Returns the agent in the JVM, loaded if necessary, and whether it was present.
 fn enter(pid: i32, settings: &Settings) -> Result<(Agent, bool), Problem> {
     let mut checked = CheckedOptions::new(settings, &[NO_PLUGIN.into()], None)?;
     checked.options.visit = Some(holder::observation());
@@ -210,15 +213,12 @@ fn enter(pid: i32, settings: &Settings) -> Result<(Agent, bool), Problem> {
     if guest && settings.names_output() {
         return Err(agent::already_there()
             .with("found", "--output, which is a setting of the whole agent")
-            .with(
-                "help",
-                "leave it out, and name files for what is to be kept",
-            ));
+            .with("help", "leave it out, and select output files"));
     }
     Ok((agent, guest))
 }
 
-/// Begins to record, and to send that; the file, as this process sees it.
+/// Starts the recording and its transfer. Returns the path of the file for this process.
 fn begin(
     agent: &mut Agent,
     subscription: &Subscription,
@@ -232,7 +232,7 @@ fn begin(
         Ok(observation) => observation,
         Err(problem) => return Err(explained(problem, subscription, agent)),
     };
-    // The folder: the file is not there yet, and the process may be gone when it is.
+    // The folder is resolved now: the file does not exist yet, and later the process may be gone.
     let theirs = Path::new(&observation.file);
     let folder = theirs.parent().unwrap_or(Path::new("/"));
     let folder = agent.path(&folder.to_string_lossy());
@@ -242,11 +242,11 @@ fn begin(
     Ok((folder.join(name), sending))
 }
 
-/// A refusal with what to do about it.
+/// Adds advice to a refusal.
 fn explained(problem: Problem, subscription: &Subscription, agent: &mut Agent) -> Problem {
     let text = problem.to_string();
     if subscription.exceptions && text.contains("exception") {
-        return problem.with("help", "a JVM gives exceptions to agents that it was started with: classhook profile --exceptions -- java …");
+        return problem.with("help", "start the JVM with the agent, since only then it reports exceptions: classhook profile --exceptions -- java …");
     }
     if !text.contains("another recording") {
         return problem;
@@ -255,5 +255,5 @@ fn explained(problem: Problem, subscription: &Subscription, agent: &mut Agent) -
         Ok(status) => holder::named(problem, &status.holders, is_observation),
         Err(_) => problem,
     };
-    problem.with("help", "wait for the end of the other `classhook profile`, or end it with Ctrl-C; --cpu, --wall, --alloc, --monitor, --jni-refs and --gc go together in one")
+    problem.with("help", "wait for the end of the other `classhook profile`, or end it with Ctrl-C; one recording can combine --cpu, --wall, --alloc, --monitor, --jni-refs and --gc")
 }

@@ -6,17 +6,17 @@ use clap::ValueEnum;
 use trace::rates::Rate;
 use trace::table::{duration, thousands};
 
-/// A column. What is counted is of one interval; times are per second of it.
+/// A column. Counts are of one interval, and times per second of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Column {
-    /// What the row stands for
+    /// Name of the row
     Name,
     /// Calls that ended
     Calls,
-    /// The same per second
+    /// Ended calls per second
     #[value(name = "rate")]
     PerSecond,
-    /// Calls per second that ended by an exception
+    /// Calls per second that ended with an exception
     Errors,
     /// Time in the methods themselves, per second
     #[value(name = "self")]
@@ -25,12 +25,12 @@ pub enum Column {
     Total,
     /// Average time of a call
     Mean,
-    /// What 99 of 100 calls did not exceed
+    /// 99th percentile of the time of a call
     P99,
 }
 
 impl Column {
-    /// All of them, from left to right.
+    /// All columns, from left to right.
     pub const ALL: [Self; 8] = [
         Self::Name,
         Self::Calls,
@@ -42,7 +42,7 @@ impl Column {
         Self::P99,
     ];
 
-    /// Those that go first where there is no room.
+    /// Columns to hide on a narrow screen, the first ones first.
     pub const DISPENSABLE: [Self; 5] = [
         Self::P99,
         Self::Mean,
@@ -51,7 +51,7 @@ impl Column {
         Self::Errors,
     ];
 
-    /// What it is headed by.
+    /// Returns the title.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -66,7 +66,7 @@ impl Column {
         }
     }
 
-    /// The text of a row whose interval was so long.
+    /// Returns the text of a row for an interval of this length.
     #[must_use]
     pub fn cell(self, rate: &Rate, seconds: f64) -> String {
         let time = |nanos: Option<u64>| nanos.map_or_else(nothing, duration);
@@ -86,8 +86,8 @@ impl Column {
         }
     }
 
-    /// Which of two rows comes first: the higher number, or the name that the alphabet has first. Rows that are equal
-    /// come by calls and name.
+    /// Compares two rows: higher numbers come first, and names in alphabetical order. Equal rows are ordered by calls and
+    /// name.
     #[must_use]
     pub fn compare(self, one: &Rate, other: &Rate) -> Ordering {
         let by = |value: fn(&Rate) -> Option<u64>| value(other).cmp(&value(one));
@@ -106,7 +106,7 @@ impl Column {
     }
 }
 
-/// How much of something came in a second.
+/// Returns a count per second.
 #[must_use]
 pub fn per(count: u64, seconds: f64) -> f64 {
     if seconds > 0.0 {
@@ -116,7 +116,7 @@ pub fn per(count: u64, seconds: f64) -> f64 {
     }
 }
 
-/// Whole above ten, with a decimal below.
+/// Formats a number: whole from 10 on, with a decimal below.
 #[must_use]
 pub fn number(value: f64) -> String {
     if value < 9.95 {

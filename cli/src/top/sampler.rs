@@ -1,4 +1,4 @@
-//! The thread that reads event files and hands over what happened in each interval.
+//! The thread that reads event files and sends an interval of rates at a time.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use trace::nesting::{CallSums, Nesting};
 use trace::rates::{Interval, MethodId};
 
 use crate::live::jvms::now_ms;
-use crate::live::{Happening, Jvms};
+use crate::live::{FollowedJvms, LiveEvent};
 use crate::problem::Problem;
 
-/// How often the files are looked at.
+/// Poll interval of the event files.
 const TURN: Duration = Duration::from_millis(50);
-/// Sums are written once a second: an interval without any is over when it lasts so much longer.
+/// Margin of an interval without sums: agents write sums once a second.
 const LATE: Duration = Duration::from_millis(1_500);
 
-/// The thread. It ends with this value.
+/// Handle of the thread. Dropping it ends the thread.
 #[derive(Debug)]
 pub struct Sampler {
     ends: Arc<AtomicBool>,
@@ -30,13 +30,13 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Begins to read. `calls`: single calls are recorded, of which threads and callers are made.
+    /// Starts the thread. `calls` means that the recording has single calls, for threads and callers.
     #[must_use]
-    pub fn start(jvms: Jvms, length: Duration, calls: bool) -> Self {
+    pub fn start(jvms: FollowedJvms, length: Duration, calls: bool) -> Self {
         let ends = Arc::new(AtomicBool::new(false));
         let theirs = Arc::clone(&ends);
         let (sender, intervals) = mpsc::channel();
-        let mut reading = Reading {
+        let mut thread = SamplerThread {
             jvms,
             nestings: calls.then(Vec::new),
             length,
@@ -46,24 +46,23 @@ impl Sampler {
         Self {
             ends,
             intervals,
-            thread: Some(thread::spawn(move || reading.run(&theirs))),
+            thread: Some(thread::spawn(move || thread.run(&theirs))),
         }
     }
 
-    /// The next interval that is over, if it comes within this time.
+    /// Returns the next finished interval, if it comes within this time.
     #[must_use]
     pub fn next(&self, within: Duration) -> Option<Interval> {
         self.intervals.recv_timeout(within).ok()
     }
 
-    /// Whether nothing more can be read, because a file is damaged.
+    /// Checks whether the thread has ended because of a damaged file.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.thread.as_ref().is_some_and(JoinHandle::is_finished)
     }
 
-    /// Reads the rest, when everything is recorded: the intervals that are left, and what was recorded in all, without
-    /// single calls.
+    /// Reads the rest of a complete recording. Returns the remaining intervals, and all traces without single calls.
     ///
     /// # Errors
     /// If a file could not be read.
@@ -83,23 +82,23 @@ impl Drop for Sampler {
     fn drop(&mut self) {
         self.ends.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
-            let _ = thread.join(); // the command has failed, and says why
+            let _ = thread.join(); // the command reports its own failure
         }
     }
 }
 
-/// What the thread holds.
-struct Reading {
-    jvms: Jvms,
-    /// Of each JVM, if single calls are wanted.
+/// State of the thread.
+struct SamplerThread {
+    jvms: FollowedJvms,
+    /// Open calls of each JVM, if the recording has single calls.
     nestings: Option<Vec<Nesting>>,
     length: Duration,
-    /// When the last interval ended.
+    /// End of the last interval.
     begun: Instant,
     sender: Sender<Interval>,
 }
 
-impl Reading {
+impl SamplerThread {
     fn run(&mut self, ends: &AtomicBool) -> Result<Vec<Trace>, Problem> {
         loop {
             let is_last = ends.load(Ordering::Acquire);
@@ -120,9 +119,9 @@ impl Reading {
     fn read(&mut self) -> Result<bool, Problem> {
         let nestings = &mut self.nestings;
         let begun = &mut self.begun;
-        self.jvms.read(&mut |jvm, _, happening| {
-            if (jvm, happening) == (0, Happening::Begun) {
-                *begun = Instant::now(); // the first interval is as long as the others
+        self.jvms.read(&mut |jvm, _, event| {
+            if (jvm, event) == (0, LiveEvent::Begun) {
+                *begun = Instant::now(); // the first interval has the full length
             }
             let Some(nestings) = nestings else {
                 return;
@@ -130,18 +129,18 @@ impl Reading {
             while nestings.len() <= jvm {
                 nestings.push(Nesting::default());
             }
-            match happening {
-                Happening::Begun
-                | Happening::Moment(..)
-                | Happening::Wait(_)
-                | Happening::Step(_) => {}
-                Happening::Call(call, is_virtual) => nestings[jvm].take(call, is_virtual),
-                Happening::Reset => nestings[jvm].reset(),
+            match event {
+                LiveEvent::Begun
+                | LiveEvent::Moment(..)
+                | LiveEvent::Wait(_)
+                | LiveEvent::Step(_) => {}
+                LiveEvent::Call(call, is_virtual) => nestings[jvm].take(call, is_virtual),
+                LiveEvent::Reset => nestings[jvm].reset(),
             }
         })
     }
 
-    /// Hands over what came since the last time; if nothing did, only when it is late.
+    /// Sends the interval since the last one. An interval without calls is sent only after the margin.
     fn sample(&mut self, is_last: bool) {
         let now = now_ms();
         let (added, times) = self.jvms.since_last(now);
@@ -152,7 +151,7 @@ impl Reading {
         let ms = times.into_iter().max();
         let seconds = ms.map_or(waited, Duration::from_millis).as_secs_f64();
         let mut interval = match added.is_empty() {
-            // Nothing was called, but methods are traced.
+            // No call ended, but methods are traced.
             true => Interval {
                 traced: self.jvms.all().map(|jvm| jvm.trace().spans.len()).sum(),
                 seconds,
@@ -166,10 +165,10 @@ impl Reading {
         }
         self.add_calls(&mut interval);
         self.begun = Instant::now();
-        let _ = self.sender.send(interval); // nobody looks any more
+        let _ = self.sender.send(interval); // fails after the receiver is dropped
     }
 
-    /// Adds what single calls say of threads and callers.
+    /// Adds the threads and callers of single calls.
     fn add_calls(&mut self, interval: &mut Interval) {
         let Some(nestings) = &mut self.nestings else {
             return;
@@ -194,7 +193,7 @@ impl Reading {
     }
 }
 
-/// What is known of a thread; virtual ones are together.
+/// Returns the name of a thread. All virtual threads share one entry.
 fn thread(trace: &Trace, id: Option<u64>) -> ThreadInfo {
     let unnamed = ThreadInfo {
         id: id.unwrap_or_default(),

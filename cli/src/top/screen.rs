@@ -1,4 +1,4 @@
-//! The terminal: taken, drawn on, and given back as it was.
+//! The terminal: set up, drawn on, and restored.
 
 use std::io;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use super::state::State;
 use super::view::{self, View};
 use crate::problem::Problem;
 
-/// How long a key is waited for before anything else is looked at.
+/// Wait for a key in one turn of the loop.
 const TURN: Duration = Duration::from_millis(100);
 
-/// Shows what comes until the user quits or `goes_on` says no. The terminal is given back in any case, also if this
-/// process panics.
+/// Shows the intervals until the user quits or `continues` returns false. Restores the terminal in any case, even after
+/// a panic.
 ///
 /// # Errors
 /// If the terminal cannot be used (`H0660`).
@@ -24,29 +24,29 @@ pub fn run(
     sampler: &Sampler,
     title: &str,
     state: &mut State,
-    goes_on: &mut dyn FnMut() -> bool,
+    continues: &mut dyn FnMut() -> bool,
 ) -> Result<(), Problem> {
     let unusable = |error: io::Error| {
         Problem::user("H0660", "the terminal cannot be used")
             .with("found", error.to_string())
-            .with("help", "with `| cat` behind it, tables are printed instead")
+            .with("help", "append `| cat` to print tables instead")
     };
     let mut terminal = ratatui::try_init().map_err(unusable)?;
-    let outcome = look(&mut terminal, sampler, title, state, goes_on);
+    let outcome = show_intervals(&mut terminal, sampler, title, state, continues);
     let restored = ratatui::try_restore();
     outcome.and(restored).map_err(unusable)
 }
 
-fn look(
+fn show_intervals(
     terminal: &mut DefaultTerminal,
     sampler: &Sampler,
     title: &str,
     state: &mut State,
-    goes_on: &mut dyn FnMut() -> bool,
+    continues: &mut dyn FnMut() -> bool,
 ) -> io::Result<()> {
     let mut shown: Option<Interval> = None;
     let mut is_new = true;
-    while !state.quits && goes_on() && !sampler.has_failed() {
+    while !state.quits && continues() && !sampler.has_failed() {
         while let Some(interval) = sampler.next(Duration::ZERO) {
             if !state.paused {
                 (shown, is_new) = (Some(interval), true);

@@ -1,4 +1,4 @@
-//! What is looked at, and what each key changes.
+//! The state of the display, and the effects of keys.
 
 use clap::ValueEnum;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -6,12 +6,12 @@ use trace::rates::{Group, Interval, Key, Rate};
 
 use super::columns::Column;
 
-/// Rows that a page key passes.
+/// Rows that a page key skips.
 const PAGE: usize = 10;
 
-/// What a row stands for.
+/// The element that a row shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum By {
+pub enum RowGroup {
     /// Packages
     Package,
     /// Classes
@@ -23,59 +23,59 @@ pub enum By {
     Thread,
 }
 
-impl From<By> for Group {
-    fn from(by: By) -> Self {
+impl From<RowGroup> for Group {
+    fn from(by: RowGroup) -> Self {
         match by {
-            By::Package => Self::Package,
-            By::Class => Self::Class,
-            By::Method => Self::Method,
-            By::Thread => Self::Thread,
+            RowGroup::Package => Self::Package,
+            RowGroup::Class => Self::Class,
+            RowGroup::Method => Self::Method,
+            RowGroup::Thread => Self::Thread,
         }
     }
 }
 
-/// What is looked at.
+/// The state of the display.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
-    /// What rows stand for.
+    /// The element that a row shows.
     pub group: Group,
-    /// What they are sorted by.
+    /// The sort column.
     pub sort: Column,
-    /// The other way round.
+    /// Reverses the order.
     pub reversed: bool,
-    /// Only rows whose name has this text.
+    /// Hides rows whose name lacks this text.
     pub filter: String,
-    /// Keys go into the filter.
+    /// Keys edit the filter.
     pub typing: bool,
-    /// The interval that is shown stays.
+    /// Keeps the displayed interval.
     pub paused: bool,
-    /// Which row is chosen.
+    /// Index of the selected row.
     pub selected: usize,
-    /// The rows that were opened, outermost first.
-    pub path: Vec<Opened>,
-    /// Whether single calls are recorded, so that threads and callers are known.
+    /// The opened rows, outermost first.
+    pub path: Vec<OpenedRow>,
+    /// The recording has single calls, so threads and callers are known.
     pub has_calls: bool,
-    /// What the last key could not do.
+    /// The message about the last key, if it had no effect.
     pub message: Option<&'static str>,
-    /// The user has had enough.
+    /// The user quits.
     pub quits: bool,
 }
 
-/// A row that was opened.
+/// An opened row.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Opened {
-    /// What it stood for.
+pub struct OpenedRow {
+    /// The element of the row.
     pub key: Key,
-    /// Its name.
+    /// The name of the row.
     pub name: String,
-    /// What was looked at then.
+    /// The display before.
     group: Group,
     selected: usize,
     filter: String,
 }
 
 impl State {
-    /// Nothing opened, nothing filtered.
+    /// Creates a display without opened rows and filter.
     #[must_use]
     pub fn new(group: Group, sort: Column, has_calls: bool) -> Self {
         Self {
@@ -93,7 +93,7 @@ impl State {
         }
     }
 
-    /// The rows that are shown, in their order.
+    /// Returns the displayed rows in order.
     #[must_use]
     pub fn rows(&self, interval: &Interval) -> Vec<Rate> {
         let opened = self.path.last().map(|opened| &opened.key);
@@ -113,7 +113,7 @@ impl State {
         rows
     }
 
-    /// What a key does while these rows are shown.
+    /// Applies a key to the displayed rows.
     pub fn press(&mut self, key: KeyEvent, rows: &[Rate]) {
         self.message = None;
         let last = rows.len().saturating_sub(1);
@@ -173,14 +173,14 @@ impl State {
             Group::Class => Group::Method,
             Group::Method if self.has_calls => Group::Thread,
             Group::Method => {
-                self.message = Some("threads are known with --calls alone: start again with it");
+                self.message = Some("threads need --calls: restart with it");
                 Group::Package
             }
             Group::Thread => Group::Package,
         };
     }
 
-    /// Shows what the chosen row consists of, or who called it.
+    /// Shows the elements within the selected row, or its callers.
     fn open(&mut self, rows: &[Rate]) {
         let Some(row) = rows.get(self.selected) else {
             return;
@@ -190,12 +190,12 @@ impl State {
             Key::Class(_) => Group::Method,
             Key::Method(_) if self.has_calls => Group::Method,
             Key::Method(_) => {
-                self.message = Some("callers are known with --calls alone: start again with it");
+                self.message = Some("callers need --calls: restart with it");
                 return;
             }
             Key::Thread => return,
         };
-        self.path.push(Opened {
+        self.path.push(OpenedRow {
             key: row.key.clone(),
             name: row.name.clone(),
             group: self.group,
@@ -216,7 +216,7 @@ impl State {
     }
 }
 
-/// The row that a key chooses when this one is chosen; none if it is another key.
+/// Returns the row that a key selects from this one. `None` for keys that select no row.
 fn chosen(key: KeyCode, selected: usize) -> Option<usize> {
     Some(match key {
         KeyCode::Up | KeyCode::Char('k') => selected.saturating_sub(1),
@@ -229,7 +229,7 @@ fn chosen(key: KeyCode, selected: usize) -> Option<usize> {
     })
 }
 
-/// Whether a row belongs to one that was opened.
+/// Checks whether a row is within an opened row.
 fn is_within(row: &Key, opened: &Key) -> bool {
     let package = |class: &str| match class.rsplit_once('.') {
         Some((package, _)) => package.to_owned(),

@@ -1,4 +1,4 @@
-//! An interval as a table without a terminal.
+//! Tables of intervals without a terminal.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use trace::rates::Interval;
 use super::columns::Column;
 use super::state::State;
 
-/// The rows that `state` shows, at most `most`, with all columns, as wide as they have to be.
+/// Returns a table of the rows of `state`, at most `most`, with all columns in full width.
 #[must_use]
 pub fn table(interval: &Interval, state: &State, most: usize) -> String {
     let rows = state.rows(interval);
@@ -44,7 +44,7 @@ pub fn table(interval: &Interval, state: &State, most: usize) -> String {
     text
 }
 
-/// The first column to the left, the others to the right.
+/// Writes lines with the first column aligned left and the others right.
 fn write_aligned(lines: &[Vec<String>], text: &mut String) {
     let width = |at: usize| {
         let cells = lines.iter().filter_map(|line| line.get(at));

@@ -1,4 +1,4 @@
-//! The screen.
+//! The drawn screen.
 
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Constraint, Layout, Rect};
@@ -12,24 +12,24 @@ use trace::rates::{Group, Interval, Key, Rate};
 use super::columns::{Column, number, per};
 use super::state::State;
 
-/// Width of every column but the first.
+/// Width of each column except the first.
 const COLUMN: u16 = 10;
-/// The first column is not narrower than this while another can be left out.
+/// Least width of the first column, as long as another column can be hidden.
 const NAME: u16 = 24;
 
 const HELP: &str =
     "q quit  ↑↓ row  ←→ sort  r reverse  g group  / find  Enter in  Esc out  p pause";
 
-/// What is shown.
+/// The contents of the screen.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
-    /// Whom it is about.
+    /// The title: command or JVM.
     pub title: &'a str,
-    /// What is looked at.
+    /// The state of the display.
     pub state: &'a State,
-    /// What happened.
+    /// The displayed interval.
     pub interval: Option<&'a Interval>,
-    /// Its rows, as [`State::rows`] gives them.
+    /// The rows of the interval, from [`State::rows`].
     pub rows: &'a [Rate],
 }
 
@@ -66,7 +66,7 @@ pub fn draw(frame: &mut Frame<'_>, view: &View<'_>) {
     frame.render_widget(below, help);
 }
 
-/// The sums of all rows, and what is looked at.
+/// Returns the heading: the displayed group and the sums of all rows.
 fn heading(view: &View<'_>) -> String {
     let state = view.state;
     let group = match (state.path.last(), state.group) {
@@ -110,7 +110,7 @@ fn heading(view: &View<'_>) -> String {
     parts.join("  ")
 }
 
-/// What is missing in the numbers.
+/// Returns the lines about lost calls and incomplete recordings.
 fn losses(interval: &Interval) -> Vec<String> {
     let calls = losses::calls(&interval.lost);
     let lost =
@@ -131,7 +131,7 @@ fn rows(frame: &mut Frame<'_>, view: &View<'_>, area: Rect) {
     };
     let (columns, name) = columns_within(area.width, width_of);
     let cell = |column: &Column, text: String| match column {
-        Column::Name => Cell::new(end_of(&text, usize::from(name))),
+        Column::Name => Cell::new(shortened(&text, usize::from(name))),
         _ => Cell::new(Text::from(text).alignment(Alignment::Right)),
     };
     let heading = columns.iter().map(|column| {
@@ -160,7 +160,7 @@ fn rows(frame: &mut Frame<'_>, view: &View<'_>, area: Rect) {
     frame.render_stateful_widget(table, area, &mut chosen);
 }
 
-/// The columns that there is room for, and how wide that of names is.
+/// Returns the columns that fit, and the width of the column of names.
 fn columns_within(width: u16, width_of: impl Fn(Column) -> u16) -> (Vec<Column>, u16) {
     let mut columns = Column::ALL.to_vec();
     let left = |columns: &[Column]| {
@@ -179,9 +179,9 @@ fn columns_within(width: u16, width_of: impl Fn(Column) -> u16) -> (Vec<Column>,
     (columns, name)
 }
 
-/// A name in at most so many characters; where it is longer its end, which says most.
+/// Shortens a name to a width in characters and keeps its end, the most specific part.
 #[must_use]
-pub fn end_of(name: &str, width: usize) -> String {
+pub fn shortened(name: &str, width: usize) -> String {
     let count = name.chars().count();
     if count <= width {
         return name.to_owned();

@@ -8,7 +8,7 @@ use probes::Meta;
 use probes::events::{ClassNames, SpanInfo, Trace};
 use trace::recording::{Recording, Scratch};
 
-use crate::attached::Ended;
+use crate::attached::VisitOutcome;
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::execution_data::COUNTS;
 use crate::inputs::run_files::{self, Kind};
@@ -163,7 +163,7 @@ pub fn of_run(
 /// # Errors
 /// If the files cannot be read.
 pub fn of_visit(
-    ended: &Ended,
+    ended: &VisitOutcome,
     scratch: &Scratch,
     warnings: &mut Warnings,
 ) -> Result<Vec<Recording>, Problem> {

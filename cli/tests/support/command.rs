@@ -1,4 +1,4 @@
-//! What the tests of the command share: compiled classes, snapshots of them, and the command itself.
+//! Shared parts of the command's tests: compiled classes, snapshots of them, and the command itself.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::ffi::OsStr;
@@ -30,7 +30,7 @@ public class Never {
 }
 ";
 
-/// A small bank, compiled.
+/// Compiles a small bank.
 pub fn bank() -> Compiled {
     Compiled::new(&[("bank/Account.java", ACCOUNT), ("bank/Never.java", NEVER)])
 }
@@ -41,7 +41,7 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// Compiles sources given as (path, text); the classes lie in `classes`, the sources in `src`.
+    /// Compiles sources given as (path, text). The folders are `classes` and `src`.
     pub fn new(sources: &[(&str, &str)]) -> Self {
         let root = tempfile::tempdir().unwrap();
         let paths = sources.iter().map(|(path, text)| {
@@ -63,7 +63,7 @@ impl Compiled {
         fs::read(self.path("classes").join(format!("{name}.class"))).unwrap()
     }
 
-    /// A jar of everything in `classes`.
+    /// Writes a jar of all files in `classes`.
     pub fn jar(&self, name: &str) -> PathBuf {
         let path = self.path(name);
         let output = Command::new("jar")
@@ -83,7 +83,7 @@ impl Compiled {
     }
 }
 
-/// The folder of what `javac` makes of these sources, which lie at these paths; it stays for the next run.
+/// Returns a folder with the class files of these sources. It is kept for later runs.
 fn kept(sources: &[(&str, &str)], paths: &[PathBuf]) -> PathBuf {
     let mut hasher = DefaultHasher::new();
     sources.hash(&mut hasher);
@@ -97,7 +97,7 @@ fn kept(sources: &[(&str, &str)], paths: &[PathBuf]) -> PathBuf {
         let output = output.expect("a JDK is needed");
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{said}");
-        // Another test may have been quicker: what it made is the same.
+        // Another test may have been quicker, with the same result.
         if fs::rename(fresh.keep(), &kept).is_err() {
             assert!(kept.is_dir());
         }
@@ -118,7 +118,7 @@ fn copy(from: &Path, into: &Path) {
     }
 }
 
-/// Which probes of a class were hit.
+/// The hit probes of a class.
 #[derive(Clone, Copy)]
 pub enum Hits {
     All,
@@ -126,7 +126,7 @@ pub enum Hits {
     Only(&'static [usize]),
 }
 
-/// Writes a snapshot as the agent would: of these class files, with these hits.
+/// Writes a snapshot like the agent, with these class files and hits.
 pub fn snapshot(
     folder: &Path,
     meta: Meta,
@@ -141,7 +141,7 @@ pub fn snapshot(
     snapshot_of(folder, meta, keep_classes, &all)
 }
 
-/// The same of any plugin, with the number of its probes in the class.
+/// Writes a snapshot of any plugin, with the number of its probes in the class.
 pub fn snapshot_of(
     folder: &Path,
     meta: Meta,
@@ -151,7 +151,7 @@ pub fn snapshot_of(
     snapshot_of_test(folder, meta, keep_classes, classes, None)
 }
 
-/// The same; what was hit was hit by this test, if there is one.
+/// Writes a snapshot whose hits belong to this test, if one is given.
 pub fn snapshot_of_test(
     folder: &Path,
     meta: Meta,
@@ -189,7 +189,7 @@ pub fn snapshot_of_test(
     writer.path().to_owned()
 }
 
-/// What the command did.
+/// The result of a command.
 pub struct Ran {
     pub code: Option<i32>,
     pub out: String,
@@ -207,7 +207,7 @@ impl From<Output> for Ran {
 }
 
 impl Ran {
-    /// Checks that all went well, without a word on standard error.
+    /// Checks for success without output on standard error.
     pub fn well(self) -> Self {
         assert_eq!(
             (self.code, self.error.as_str()),
@@ -218,7 +218,7 @@ impl Ran {
         self
     }
 
-    /// Checks that all went well, and that these words are on standard output.
+    /// Checks for success, with these words on standard output.
     pub fn prints(self, words: &[&str]) {
         let ran = self.well();
         for word in words {
@@ -226,7 +226,7 @@ impl Ran {
         }
     }
 
-    /// Checks that the user was told of a mistake, with this code and these words.
+    /// Checks for a user error with this code and these words.
     pub fn refused(&self, code: &str, words: &[&str]) {
         assert_eq!(self.code, Some(2), "{}{}", self.out, self.error);
         assert!(
@@ -237,7 +237,7 @@ impl Ran {
         self.says(words);
     }
 
-    /// Checks that these words are on standard error.
+    /// Checks for these words on standard error.
     pub fn says(&self, words: &[&str]) {
         for word in words {
             assert!(

@@ -265,7 +265,7 @@ fn classes_are_listed_with_loader_and_the_plugins_that_changed_them() {
         assert_eq!(none.stdout, "");
         let same = classhook(&["classes", &pid, "java.lang.String", "--changed"]);
         same.assert_success()
-            .assert_stderr("none of 1 loaded class is changed");
+            .assert_stderr("no changed class among 1 loaded class");
         assert!(first.last() < second.first(), "{first:?} {second:?}");
         assert_eq!(servant.end().code, Some(0));
     }

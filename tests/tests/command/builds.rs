@@ -305,7 +305,7 @@ fn build_of_some_modules_reports_these_modules_and_the_loaded_classes() {
     assert!(reported.contains(&"com/acme/Page"), "{reported:?}");
     assert!(!reported.contains(&idle), "{reported:?}: {}", run.report());
     run.assert_stderr(
-        "classhook: Maven: the classes in 1 other place are not reported: this build neither made nor loaded one of them",
+        "classhook: Maven: the classes in 1 other place are not reported: this build neither compiled nor loaded one of them",
     );
     let (run, xml) = project.coverage(&["--", mvn, "-pl", "idle", "test"]);
     run.assert_success();

@@ -122,7 +122,7 @@ fn program_of_classes_from_jacoco_is_distinguished_from_one_with_its_agent() {
 fn run_in_which_nothing_was_measured_is_not_zero_percent() {
     let forms = Forms::new();
     let run = forms.record("out", &forms.by_us, &[]);
-    let told = ["error[H0628]: nothing is recorded", "-Dclasshook.output"];
+    let told = ["error[H0628]: no class was recorded", "-Dclasshook.output"];
     assert_told(&run, 3, &told);
     assert_told(&forms.report("out", &[&forms.plain]), 3, &told);
 }

@@ -44,7 +44,7 @@ impl Program<'_> {
         let run = report.run();
         run.assert_success();
         assert!(
-            run.stdout.contains("counted: what stands in the source"),
+            run.stdout.contains("counted: the code of the source"),
             "{}",
             run.report()
         );

@@ -54,7 +54,7 @@ fn classes_that_jacocos_agent_changed_before_are_measured_all_the_same() {
             let command = [&java, option.as_str(), "-cp", &classes, "Pick", method];
             let run = coverage(folder, &[&words[..], &command[..]].concat());
             run.assert_success();
-            let told = "JaCoCo's agent was in 1 JVM of the run, too: what it recorded in ";
+            let told = "JaCoCo's agent ran in 1 JVM, too: the report includes its data from ";
             assert!(run.stderr.contains(told), "{}", run.report());
             assert!(!run.stderr.contains("H0622"), "{}", run.report());
             ["one", "two"].map(|method| instructions(&folder.join("all.xml"), method))

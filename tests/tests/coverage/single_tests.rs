@@ -150,7 +150,7 @@ fn each_test_of_junit_is_found_by_line_and_by_change() {
     tests_for(&repository, &at(14), &[divides]);
     tests_for(&repository, "Sum.java:12", &[zero]);
     tests_for(&repository, "com/acme/Shared.java:7", &["com.acme.SumTest"]);
-    tests_for(&repository, &at(18), &[]).assert_stderr("no test executed it");
+    tests_for(&repository, &at(18), &[]).assert_stderr("no test executed the line");
     asked(&repository, &["tests-for", "Sum.java:16"])
         .assert_exit(2)
         .assert_stderr("error[H0691]")

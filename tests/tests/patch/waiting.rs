@@ -112,7 +112,7 @@ fn patch_that_is_rolled_back_before_its_class_is_loaded_has_no_effect() {
         lazy.patch(&patched, &[]).assert_success();
         let back = lazy.run("rollback", &[]);
         back.assert_success();
-        let told = "Later: was not loaded; no patch waits for it any more";
+        let told = "Later: was not loaded; its patch no longer waits";
         assert!(back.stdout.contains(told), "{}", back.report());
         assert_eq!(lazy.servant.ask("Later"), "original", "{jdk}");
         assert_eq!(lazy.end(), "");
@@ -155,7 +155,7 @@ fn class_of_another_shape_than_its_waiting_patch_is_listed_as_refused() {
         lazy.assert_listed("Later (app): refused: field extra:I was removed");
         let back = lazy.run("rollback", &[]);
         back.assert_success();
-        let told = "Later (app): stays as it is";
+        let told = "Later (app): unchanged";
         assert!(back.stdout.contains(told), "{}", back.report());
         assert_eq!(lazy.servant.ask("Later"), "original", "{jdk}");
         let said = lazy.end();

@@ -98,7 +98,11 @@ fn file_is_added_updated_and_removed() {
     listed.assert_success();
     assert_prints(
         &listed,
-        &["mine 2.0 (", "source: mine.wasm", "file: there, as locked"],
+        &[
+            "mine 2.0 (",
+            "source: mine.wasm",
+            "file: present, as locked",
+        ],
     );
     assert!(kept(folder).is_file());
     // As in the plugin's own project.
@@ -236,7 +240,7 @@ fn url_is_fetched_again_only_as_it_was_locked() {
     fs::remove_file(&component_file).expect("removed");
     let listed = plugin(folder, &["list"]);
     listed.assert_exit(3).assert_stderr("warning[H0699]");
-    assert_prints(&listed, &["file: not there"]);
+    assert_prints(&listed, &["file: missing"]);
     plugin(folder, &["inspect", "mine"])
         .assert_exit(2)
         .assert_stderr("error[H0106]")

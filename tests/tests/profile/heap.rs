@@ -40,7 +40,7 @@ fn paths_to_instances_equal_those_of_the_program() {
             &[
                 "2 of 2 instances of Held$InMap:\n  static Held.CACHE\n  java.util.HashMap.table\n  java.util.HashMap$Node[",
                 "]\n  java.util.HashMap$Node.value\n  java.lang.Object[1]\n  Held$InMap\n",
-                "stood still for",
+                "was paused for",
             ],
         );
         expect(
@@ -156,13 +156,16 @@ fn dump_that_is_cut_off_is_refused_and_no_file_is_left() {
         classhook(&["profile", &pid, "--heap", &option])
             .assert_exit(2)
             .assert_stderr("error[H0664]")
-            .assert_stderr(&format!("no whole dump of its heap in {}", made.display()))
+            .assert_stderr(&format!(
+                "not written a complete heap dump in {}",
+                made.display()
+            ))
             .assert_stderr("File too large");
         let left = std::fs::read_dir(&made).map_or(0, Iterator::count);
         assert_eq!(left, 0, "files are left on {jdk}");
         classhook(&["profile", &pid, "--heap", "retainers"])
             .assert_exit(2)
-            .assert_stderr("no whole dump of its heap")
+            .assert_stderr("not written a complete heap dump")
             .assert_stderr("File too large");
         assert_eq!(running.end().code, Some(0));
     }
@@ -204,7 +207,7 @@ fn pause_is_estimated_announced_and_refused_beyond_its_limit() {
             let allowed = classhook(&[&words[..], &["1h"]].concat());
             allowed.assert_success();
             let mut rest = allowed.stderr.as_str();
-            for part in ["heap in use: ", " begin", "the program goes on after "] {
+            for part in ["heap in use: ", " begin", "the program continues after "] {
                 let at = rest.find(part).unwrap_or_else(|| {
                     panic!("no `{part}` for {heap} on {jdk}: {}", allowed.report())
                 });

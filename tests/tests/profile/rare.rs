@@ -164,7 +164,7 @@ fn swallowed_exceptions_and_times_are_recorded_within_a_window() {
         .assert_stderr("H0610");
     classhook(&["profile", "1", "--exceptions", "--after", "1s"])
         .assert_exit(2)
-        .assert_stderr("--after is for a command");
+        .assert_stderr("--after needs a command");
 }
 
 /// Three threads wait to enter monitors, and one in `Object.wait`, when the program ends.

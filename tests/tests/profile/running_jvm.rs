@@ -125,7 +125,7 @@ fn recording_continues_when_the_command_that_loaded_the_agent_ends() {
         assert!(tracing.wait().expect("an end").success());
         let _asked = classhook(&["profile", &pid, "--heap", "path=Servant"]);
         let status = classhook(&["status", &pid]);
-        let holder = format!("a recording is there for process {}", recording.id());
+        let holder = format!("a recording runs for process {}", recording.id());
         assert!(status.stdout.contains(&holder), "{}", status.report());
         kill_process(Pid::from_child(&recording), Signal::INT).expect("it runs");
         let told = std::io::read_to_string(told).expect("text");

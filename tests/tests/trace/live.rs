@@ -235,7 +235,7 @@ fn visit_of_a_stopped_jvm_shows_its_recording() {
     for part in [
         "error[H0510]",
         "asked    `status`",
-        "the plugin trace in its classes",
+        "edits of the plugin trace",
     ] {
         assert!(told.contains(part), "{part} in {told}");
     }

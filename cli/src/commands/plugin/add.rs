@@ -1,4 +1,4 @@
-//! `classhook plugin add`: a plugin of others in a project.
+//! `classhook plugin add`: adds a plugin from a file, URL or registry to a project.
 
 use std::path::{Path, PathBuf};
 
@@ -11,6 +11,7 @@ use host::plugin_file::MAX_COMPONENT;
 use tempfile::TempDir;
 
 use crate::added_plugins::{Kept, kept};
+use crate::args::{GRANT, PROJECT};
 use crate::checked_options::absolute;
 use crate::plugin_project::{PluginSource, needed};
 use crate::plugin_store::settings_file::SettingsFile;
@@ -19,10 +20,10 @@ use crate::problem::Problem;
 use crate::show::{all_but_last, name, path, show};
 
 const AFTER_HELP: &str = "\
-The component is checked as by `plugin inspect`, and kept in .classhook/plugins under its digest. classhook.toml then names
-the plugin, with what it is granted, and classhook.lock has source, digest, size and capabilities; whoever loads it checks
-the digest. Added again it is updated, and what changes is shown. What it asks for has to be granted with --grant.
-Without a source what is locked and not there is fetched again.
+The component is checked like in `plugin inspect`, and stored in .classhook/plugins under its digest.
+classhook.toml then names the plugin with its grants. classhook.lock records source, digest, size and capabilities.
+Every load checks the digest. Adding a plugin again updates it and shows the differences.
+Grant the capabilities that the plugin needs with --grant. Without a source, missing locked components are fetched.
 
 Examples:
   classhook plugin add call-counter/target/call-counter.wasm --grant probes
@@ -30,29 +31,29 @@ Examples:
   classhook plugin add oci://registry.example.com/acme/sql-timer:1.2 --grant probes
   classhook plugin add";
 
-/// Takes a plugin into a project.
+/// Adds a plugin to a project, or updates it.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Add {
-    /// A component file (.wasm), an http or https URL of one, or oci://HOST/REPOSITORY:TAG (or @sha256:DIGEST) in a registry
+    /// Add the plugin from this component file (.wasm), its http(s) URL, or oci://HOST/REPOSITORY:TAG (or @sha256:DIGEST) in a registry
     #[arg(value_name = "FILE|URL|OCI-REFERENCE")]
     pub source: Option<String>,
-    /// The plugin's name [default: the file's, without .wasm, or the repository's]
+    /// Name the plugin [default: the name of the file or the repository]
     #[arg(long, value_name = "NAME", requires = "source")]
     pub name: Option<String>,
-    /// Capability granted to the plugin (probes, rewrite, structure, boot, natives, observe-samples …), or several with commas; may be repeated
-    #[arg(long, value_name = "CAPABILITY", requires = "source", value_delimiter = ',', value_parser = PossibleValuesParser::new(CAPABILITIES))]
+    /// Capabilities of the plugin.
+    #[arg(long, value_name = "CAPABILITY", requires = "source", value_delimiter = ',', value_parser = PossibleValuesParser::new(CAPABILITIES), help = GRANT)]
     pub grant: Vec<String>,
-    /// Refuse whatever would change classhook.lock or what is granted, as in a build on a server
+    /// Refuse changes of classhook.lock and of grants, as in CI
     #[arg(long)]
     pub locked: bool,
-    /// The project's folder
-    #[arg(long, value_name = "DIR", default_value = ".")]
+    /// The folder of the project.
+    #[arg(long, value_name = "DIR", default_value = ".", help = PROJECT)]
     pub project: PathBuf,
 }
 
-/// A component that is there, and not yet taken.
-struct Incoming {
+/// A fetched component that is not added yet.
+struct FetchedPlugin {
     _folder: TempDir,
     file: PathBuf,
     plugin: LockedPlugin,
@@ -60,11 +61,11 @@ struct Incoming {
 }
 
 impl Add {
-    /// Adds, updates or fetches.
+    /// Adds or updates a plugin, or fetches missing components.
     ///
     /// # Errors
-    /// If the component cannot be had (`H0693`, `H0695`) or does not load (`H01xx`), asks for what it is not granted
-    /// (`H0203`), would change what is locked (`H0696`), or cannot be kept (`H0620`, `H0694`).
+    /// If the component cannot be fetched (`H0693`, `H0695`) or loaded (`H01xx`), needs a capability that is not granted
+    /// (`H0203`), differs from the lock (`H0696`), or cannot be stored (`H0620`, `H0694`).
     pub fn run(&self) -> Result<u8, Problem> {
         match &self.source {
             Some(source) => self.add(source),
@@ -80,7 +81,7 @@ impl Add {
         check_name(&plugin_name)?;
         let store = Store::open(&self.project)?;
         let source = self.written(source)?;
-        Lock::load(&self.project)?; // one that is damaged is told before anything is fetched
+        Lock::load(&self.project)?; // a damaged lock is reported before a transfer
         let incoming = self.incoming(&store, &source, &plugin_name, None)?;
 
         let mut held = store.hold()?;
@@ -101,7 +102,7 @@ impl Add {
         if self.locked && is_change {
             return Err(not_as_locked(&plugin, before.as_ref()));
         }
-        check_granted(&incoming.description, &granted, &self.words(&plugin))?;
+        check_granted(&incoming.description, &granted, &self.command_line(&plugin))?;
         let settings = settings.with(&plugin_name, &granted)?;
         match is_change {
             true => held.take(&incoming.file, plugin, &settings)?,
@@ -121,7 +122,7 @@ impl Add {
         Ok(0)
     }
 
-    /// The source as the lock has it: files relative to the project, wherever the command runs.
+    /// Returns the source as recorded in the lock: files relative to the project.
     fn written(&self, source: &str) -> Result<String, Problem> {
         if is_remote(source) {
             return Ok(source.to_owned());
@@ -142,7 +143,7 @@ impl Add {
         source: &str,
         name: &str,
         digest: Option<&str>,
-    ) -> Result<Incoming, Problem> {
+    ) -> Result<FetchedPlugin, Problem> {
         let folder = store.incoming()?;
         let file = folder.path().join(format!("{name}.wasm"));
         let version = match is_remote(source) {
@@ -163,7 +164,7 @@ impl Add {
             size: description.size as u64,
             capabilities: capabilities.iter().map(|&it| it.to_owned()).collect(),
         };
-        Ok(Incoming {
+        Ok(FetchedPlugin {
             _folder: folder,
             file,
             plugin,
@@ -171,7 +172,7 @@ impl Add {
         })
     }
 
-    /// Fetches what is locked and not there.
+    /// Fetches the missing locked components.
     fn fetch_missing(&self) -> Result<u8, Problem> {
         let lock = Lock::load(&self.project)?;
         if lock.plugins.is_empty() {
@@ -209,12 +210,12 @@ impl Add {
         let held = store.hold()?;
         match held.lock.find(&plugin.name) {
             Some(found) if found.digest == plugin.digest => held.keep(&incoming.file, plugin),
-            _ => Ok(()), // somebody else changed it meanwhile
+            _ => Ok(()), // another command changed the lock
         }
     }
 
-    /// What to type to have it.
-    fn words(&self, plugin: &LockedPlugin) -> String {
+    /// Returns the command that adds the plugin with its capabilities.
+    fn command_line(&self, plugin: &LockedPlugin) -> String {
         let source = self.source.as_deref().unwrap_or(&plugin.source);
         let words = std::iter::once(format!("classhook plugin add {source}"));
         let words = words.chain(self.name.iter().map(|name| format!("--name {name}")));
@@ -223,15 +224,15 @@ impl Add {
     }
 }
 
-/// What begins a source that comes by the network.
+/// Schemes of remote sources.
 const REMOTE: [&str; 3] = ["http://", "https://", "oci://"];
 
-/// Whether it comes by the network.
+/// Checks whether a source is remote.
 fn is_remote(source: &str) -> bool {
     REMOTE.iter().any(|scheme| source.starts_with(scheme))
 }
 
-/// The last part of a path or URL, without `.wasm`; of a reference in a registry that of the repository.
+/// Returns the last part of a path or URL without `.wasm`, or the last part of a repository in a registry.
 fn name_of(source: &str) -> &str {
     let source = match source {
         _ if !is_remote(source) => source,
@@ -284,12 +285,12 @@ fn check_granted(
     });
     Err(problem.with(
         "help",
-        format!("nothing was changed; if you trust it: {words}"),
+        format!("nothing was changed; if you trust the plugin: {words}"),
     ))
 }
 
 fn not_as_locked(found: &LockedPlugin, before: Option<&LockedPlugin>) -> Problem {
-    let message = format!("the plugin `{}` is not what classhook.lock has", found.name);
+    let message = format!("the plugin `{}` differs from classhook.lock", found.name);
     let expected = match before {
         Some(before) => format!(
             "sha256:{} from {}, and its grants",
@@ -306,14 +307,14 @@ fn not_as_locked(found: &LockedPlugin, before: Option<&LockedPlugin>) -> Problem
         .with(
             "help",
             format!(
-                "nothing was changed; to have it: classhook plugin add {}",
+                "nothing was changed; to add it: classhook plugin add {}",
                 found.source
             ),
         )
 }
 
-/// What came, and what it is instead of.
-fn summary(incoming: &Incoming, before: Option<&LockedPlugin>) -> String {
+/// Returns a summary of the component and its differences to the former one.
+fn summary(incoming: &FetchedPlugin, before: Option<&LockedPlugin>) -> String {
     let plugin = &incoming.plugin;
     let mut text = format!(
         "{}\n  source: {}\n  digest: sha256:{}\n  asks for: {}\n",
@@ -344,7 +345,7 @@ fn summary(incoming: &Incoming, before: Option<&LockedPlugin>) -> String {
     text
 }
 
-/// Name, version and size.
+/// Returns name, version and size.
 pub(super) fn title(plugin: &LockedPlugin) -> String {
     let version = plugin
         .version
@@ -358,7 +359,7 @@ pub(super) fn title(plugin: &LockedPlugin) -> String {
     )
 }
 
-/// Capabilities as a part of a line.
+/// Returns capabilities, separated by commas, or `nothing`.
 pub(super) fn list(capabilities: &[String]) -> String {
     match capabilities {
         [] => "nothing".to_owned(),

@@ -1,4 +1,4 @@
-//! `classhook plugin bench`: what a plugin costs for a class.
+//! `classhook plugin bench`: measures the time of a plugin for a class.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -13,6 +13,7 @@ use rewriter::ClassFile;
 use rustix::time::{ClockId, clock_gettime};
 use tempfile::TempDir;
 
+use crate::args::{PLUGIN, PLUGIN_CONFIG};
 use crate::inputs::class_files::{self, Found, Loader};
 use crate::plugin_compiler::PluginCompiler;
 use crate::plugin_project::PluginSource;
@@ -23,43 +24,43 @@ use crate::temporary;
 use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
-Every class goes through the plugin as in the agent, self-check included, on one thread; what is shown is CPU time of that
-thread, the median of --rounds passes behind one that warms up. A class is `known` where the plan cache has what the plugin
-asked for in an earlier run, so no code of it runs: that time is the `splice`, which is to read the class, to write it anew
-and to check it; what asking takes besides is the `plugin`. Beside it stands a plugin that asks for nothing, which is what
-any plugin costs.
-The exit code is 1 if the plugin fails on a class, or a class cannot be read.
+The plugin processes every class as in the agent, with the self-check, on one thread. The table shows the CPU time of
+this thread: the median of --rounds passes after a warm-up.
+`known`: the plan cache has the plan from an earlier run, so the plugin does not run. This time is `splice`: parsing the
+class, writing and checking it. `asked` also runs the plugin, and the difference is `plugin`.
+For comparison, the last row is a plugin that requests no edits, the fixed cost of a plugin.
+The exit code is 1 if the plugin fails on a class, or a class is unreadable.
 
 Examples:
   classhook plugin bench call-counter
   classhook plugin bench call-counter --classes app.jar --config classhook.toml";
 
-/// Shows what a plugin costs for a class.
+/// Measures the time of a plugin for a class.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Bench {
-    /// A project's folder, which is built, a component file (.wasm), or a bundled plugin (coverage, patch, trace)
-    #[arg(value_name = "PLUGIN", default_value = ".")]
+    /// The plugin.
+    #[arg(value_name = "PLUGIN", default_value = ".", help = PLUGIN)]
     pub plugin: String,
-    /// The classes: a folder, jar, class file or jrt:MODULE; may be repeated
+    /// Select the classes in this folder, jar or jrt:MODULE; or a class file; repeatable
     #[arg(long, value_name = "PATH", default_value = "jrt:java.base")]
     pub classes: Vec<String>,
-    /// Settings of the plugin, a classhook.toml with a table `[[plugin]]` for it
-    #[arg(long, value_name = "FILE")]
+    /// Settings of the plugin.
+    #[arg(long, value_name = "FILE", help = PLUGIN_CONFIG)]
     pub config: Option<PathBuf>,
-    /// Passes over all classes that are measured
+    /// Measure this number of passes over all classes
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: u32,
 }
 
-/// The component of a plugin that asks for nothing (`build/nothing.rs`).
+/// The component of a plugin that requests no edits (`build/nothing.rs`).
 const NOTHING: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/nothing.wasm"));
 
-/// A plugin that is sent all classes.
-struct Task {
+/// One measured row: a pipeline that processes all classes.
+struct Measurement {
     title: String,
     pipeline: Pipeline,
-    /// Only the question whether the plugin wants a class of this name.
+    /// Evaluates the selection by class name only.
     names_alone: bool,
     times: Vec<Duration>,
     changed: usize,
@@ -68,7 +69,7 @@ struct Task {
 }
 
 impl Bench {
-    /// Measures; the result is 1 if the plugin fails on a class.
+    /// Measures the plugin and returns 1 if it fails on a class.
     ///
     /// # Errors
     /// As [`PluginSource::find`], and if classes or configuration cannot be read.
@@ -80,15 +81,16 @@ impl Bench {
         let classes = self.read(&mut warnings)?;
         if classes.is_empty() {
             let expected = format!("a class in {}", self.classes.join(", "));
-            return Err(Problem::user("H0612", "there is no class to measure with")
-                .with("expected", expected));
+            return Err(
+                Problem::user("H0612", "no class to measure with").with("expected", expected)
+            );
         }
         say(format_args!(
             "{} classes, {} passes",
             classes.len(),
             self.rounds + 1
         ));
-        let mut tasks = tasks(&config, &classes)?;
+        let mut tasks = measurements(&config, &classes)?;
         for _ in 0..self.rounds {
             tasks.iter_mut().for_each(|task| task.measure(&classes));
         }
@@ -127,18 +129,21 @@ impl Bench {
     }
 }
 
-/// What is measured, each having seen all classes once.
-fn tasks(config: &Config, classes: &[(Vec<u8>, Found)]) -> Result<[Task; 4], Problem> {
+/// Returns the measurements after a warm-up pass.
+fn measurements(
+    config: &Config,
+    classes: &[(Vec<u8>, Found)],
+) -> Result<[Measurement; 4], Problem> {
     let plugin = config.plugins.first().map(|plugin| &plugin.name);
     let plugin = plugin
         .map(|plugin| name(plugin).into_owned())
         .unwrap_or_default();
     let asked = || Pipeline::new(config, &PluginCompiler);
     let mut tasks = [
-        Task::new(format!("{plugin}, by names alone"), asked()?),
-        Task::new(format!("{plugin}, asked"), asked()?),
-        Task::new(format!("{plugin}, known"), known(config, classes)?),
-        Task::new(
+        Measurement::new(format!("{plugin}, by names alone"), asked()?),
+        Measurement::new(format!("{plugin}, asked"), asked()?),
+        Measurement::new(format!("{plugin}, known"), known(config, classes)?),
+        Measurement::new(
             "a plugin that asks for nothing".to_owned(),
             nothing(config)?,
         ),
@@ -153,7 +158,7 @@ fn tasks(config: &Config, classes: &[(Vec<u8>, Found)]) -> Result<[Task; 4], Pro
     Ok(tasks)
 }
 
-/// A plugin that asks for nothing.
+/// Returns a pipeline with a plugin that requests no edits.
 fn nothing(config: &Config) -> Result<Pipeline, Problem> {
     let folder = temporary_folder()?;
     let file = folder.path().join("nothing.wasm");
@@ -170,14 +175,14 @@ fn temporary_folder() -> Result<TempDir, Problem> {
     temporary::folder(&parent).map_err(|error| Problem::unwritable(&parent, &error))
 }
 
-/// A later run, where the plan cache knows every class.
+/// Returns a pipeline whose plan cache has the plans of all classes.
 fn known(config: &Config, classes: &[(Vec<u8>, Found)]) -> Result<Pipeline, Problem> {
     let folder = temporary_folder()?;
     Cache::open(folder.path()).map_err(|error| Problem::unwritable(folder.path(), &error))?;
     let mut config = config.clone();
     config.agent.cache = Some(folder.path().to_owned());
     config.agent.plan_cache = true;
-    let mut first = Task::new(
+    let mut first = Measurement::new(
         String::new(),
         Pipeline::with_plan_cache(&config, &PluginCompiler)?,
     );
@@ -186,7 +191,7 @@ fn known(config: &Config, classes: &[(Vec<u8>, Found)]) -> Result<Pipeline, Prob
     Ok(Pipeline::with_plan_cache(&config, &PluginCompiler)?)
 }
 
-impl Task {
+impl Measurement {
     fn new(title: String, pipeline: Pipeline) -> Self {
         Self {
             title,
@@ -199,7 +204,7 @@ impl Task {
         }
     }
 
-    /// One pass.
+    /// Measures one pass.
     fn measure(&mut self, classes: &[(Vec<u8>, Found)]) {
         let table = ProbeTable::new();
         table.set_arrays(u16::MAX);
@@ -223,7 +228,7 @@ impl Task {
         self.times.push(cpu_time().saturating_sub(begun));
     }
 
-    /// The median pass.
+    /// Returns the time of the median pass.
     fn time(&self) -> Duration {
         let mut times = self.times.clone();
         times.sort();
@@ -239,7 +244,7 @@ fn cpu_time() -> Duration {
     )
 }
 
-fn text(classes: &[(Vec<u8>, Found)], tasks: &[Task; 4]) -> String {
+fn text(classes: &[(Vec<u8>, Found)], tasks: &[Measurement; 4]) -> String {
     let count = classes.len() as f64;
     let bytes: usize = classes.iter().map(|(_, found)| found.bytes.len()).sum();
     let mut text = format!(
@@ -267,7 +272,7 @@ fn text(classes: &[(Vec<u8>, Found)], tasks: &[Task; 4]) -> String {
         };
         let [plugin, splice] = [plugin, splice].map(|it| it.map_or_else(String::new, each));
         let all = each(task.time());
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = writeln!(
             text,
             "{:<40} {all:>9} {plugin:>9} {splice:>9} {changed:>9}",

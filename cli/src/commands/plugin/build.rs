@@ -1,4 +1,4 @@
-//! `classhook plugin build`: a project's component.
+//! `classhook plugin build`: compiles a project to a component.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use crate::show::{self, show};
 
 const AFTER_HELP: &str = "\
-The component is the file NAME.wasm in the project's folder `target`. It is loaded once, so that what does not fit is found here.
+The component is the file NAME.wasm in the project's folder `target`. It is loaded once, to report errors at once.
 
 Examples:
   classhook plugin build
@@ -20,13 +20,13 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Build {
-    /// The project's folder
+    /// Build the project in this folder
     #[arg(value_name = "DIR", default_value = ".")]
     pub folder: PathBuf,
 }
 
 impl Build {
-    /// Builds, and says what the component is.
+    /// Builds the component and prints its description.
     ///
     /// # Errors
     /// As [`build::build`], and if the component does not load (`H01xx`).
@@ -38,7 +38,7 @@ impl Build {
     }
 }
 
-/// File, size, and what it wants.
+/// Returns the lines about a component: file, size, version, imports and capabilities.
 pub(super) fn summary(component: &Path, plugin: &PluginDescription) -> String {
     let interfaces: Vec<_> = plugin
         .imports
@@ -60,7 +60,7 @@ pub(super) fn summary(component: &Path, plugin: &PluginDescription) -> String {
     )
 }
 
-/// `probes` of `classhook:plugin/probes@0.1.0`.
+/// Returns the short name of an interface: `probes` of `classhook:plugin/probes@0.1.0`.
 fn short(interface: &str) -> &str {
     let name = interface.rsplit('/').next().unwrap_or(interface);
     name.split('@').next().unwrap_or(name)

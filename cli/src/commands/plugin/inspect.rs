@@ -1,31 +1,32 @@
-//! `classhook plugin inspect`: what a plugin imports, needs and is.
+//! `classhook plugin inspect`: shows the imports, exports and capabilities of a plugin.
 
 use clap::Args;
 
+use crate::args::PLUGIN;
 use crate::commands::inspect::plugin_text;
 use crate::plugin_project::PluginSource;
 use crate::problem::Problem;
 use crate::show::show;
 
 const AFTER_HELP: &str = "\
-The plugin is loaded and configured with nothing, and shown no class.
+The plugin is loaded with an empty configuration and receives no class.
 
 Examples:
   classhook plugin inspect call-counter
   classhook plugin inspect target/call-counter.wasm
   classhook plugin inspect coverage";
 
-/// Shows what a plugin imports, needs and is.
+/// Shows the imports, exports and capabilities of a plugin.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Inspect {
-    /// A project's folder, a component file (.wasm), or a bundled plugin (coverage, patch, trace)
-    #[arg(value_name = "PLUGIN", default_value = ".")]
+    /// The plugin.
+    #[arg(value_name = "PLUGIN", default_value = ".", help = PLUGIN)]
     pub plugin: String,
 }
 
 impl Inspect {
-    /// Shows.
+    /// Prints the description.
     ///
     /// # Errors
     /// As [`PluginSource::find`] and [`PluginSource::describe`].

@@ -1,4 +1,4 @@
-//! `classhook plugin list`: the plugins that are at hand.
+//! `classhook plugin list`: lists the available plugins.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,25 +16,25 @@ use crate::show::{self, show};
 use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
-Lists the bundled plugins, the component files (.wasm) in the folder and its folder `target`, and those that its
-classhook.toml names, with size, what each has to be granted, and its place. Then those of its classhook.lock, with version,
-source, digest, what they ask for, and whether their components are there and have this digest.
-One that does not load, is not there or has another digest is a warning, and the exit code is then 3.
+Lists bundled plugins, component files (.wasm) in the folder and its `target`, and plugins of its classhook.toml: with
+size, needed capabilities and path. Then lists the plugins of its classhook.lock, with version, source, digest,
+capabilities, and the state of the component.
+A component that does not load, is missing or has another digest is a warning, and the exit code is 3.
 
 Example:
   classhook plugin list call-counter";
 
-/// Lists plugins.
+/// Lists the available plugins.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct List {
-    /// Where to look for component files and a classhook.toml
+    /// Search component files and a classhook.toml in this folder
     #[arg(value_name = "DIR", default_value = ".")]
     pub folder: PathBuf,
 }
 
 impl List {
-    /// Lists.
+    /// Prints the list.
     ///
     /// # Errors
     /// If the folder or its classhook.toml cannot be read.
@@ -68,13 +68,13 @@ impl List {
     }
 }
 
-/// Those that were added, with what is there of them.
+/// Returns the lines about added plugins, with the state of their components.
 fn locked(folder: &Path, warnings: &mut Warnings) -> Result<String, Problem> {
     let mut text = String::new();
     for plugin in &Lock::load(folder)?.plugins {
         let cause = match kept(folder, plugin) {
             Kept::AsLocked => None,
-            Kept::Missing => Some("not there".to_owned()),
+            Kept::Missing => Some("missing".to_owned()),
             Kept::Other(found) => Some(format!("another one: {found}")),
         };
         text += &format!(
@@ -83,11 +83,11 @@ fn locked(folder: &Path, warnings: &mut Warnings) -> Result<String, Problem> {
             show::name(&plugin.source),
             plugin.digest,
             capabilities(&plugin.capabilities),
-            show::name(cause.as_deref().unwrap_or("there, as locked")),
+            show::name(cause.as_deref().unwrap_or("present, as locked")),
         );
         if let Some(cause) = cause {
             let message = format!(
-                "the component of `{}` is not the one that was added",
+                "the component of `{}` differs from the added one",
                 plugin.name
             );
             let warning = Warning::new("H0699", message).with("found", cause);
@@ -116,7 +116,7 @@ fn table(sources: &[PluginSource], warnings: &mut Warnings) -> String {
                 text += &format!("{name:<24} {:>9}  {grants:<28} {place}\n", plugin.size);
             }
             Err(problem) => {
-                let warning = Warning::new("H0687", format!("{place} is no plugin that loads"));
+                let warning = Warning::new("H0687", format!("the plugin {place} does not load"));
                 warnings.add(warning.with("cause", problem.cause()));
             }
         }
@@ -145,7 +145,7 @@ fn configured(file: &Path) -> Result<Vec<PathBuf>, Problem> {
         Configured::Bundled(_) => None,
     };
     let files = plugins.filter_map(|plugin| path(plugin.source));
-    // Those that were added have lines of their own.
+    // Added plugins have lines of their own.
     let store = file.with_file_name(STORE);
     Ok(files.filter(|file| !file.starts_with(&store)).collect())
 }

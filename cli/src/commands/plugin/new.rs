@@ -1,4 +1,4 @@
-//! `classhook plugin new`: a project that builds, is tested, and counts calls.
+//! `classhook plugin new`: creates a project with an example plugin.
 
 use std::path::PathBuf;
 
@@ -10,28 +10,28 @@ use crate::problem::Problem;
 use crate::show::{path, show};
 
 const AFTER_HELP: &str = "\
-The project holds the SDK's sources. In Rust it builds wherever cargo and its registry are, also without this command;
-in C it needs clang and its linker for WebAssembly (`apt-get install clang lld`), in Python componentize-py
-(`pip install componentize-py`), in JavaScript Node.js and componentize-js (`npm install` in the project).
+The example plugin counts calls. The project contains the sources of the SDK. A Rust project needs only cargo and its
+registry to build. A C project needs clang and the WebAssembly linker (`apt-get install clang lld`), a Python project
+componentize-py (`pip install componentize-py`), a JavaScript project Node.js and componentize-js (`npm install`).
 
 Examples:
   classhook plugin new call-counter
   classhook plugin new --lang c call-counter";
 
-/// Makes a project for a plugin.
+/// Creates a project with an example plugin.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct New {
-    /// The plugin's name, or a path that ends in it: a folder that is new or empty; those on the way to it are made
+    /// Create the project in this new or empty folder; its name is the plugin's
     #[arg(value_name = "NAME")]
     pub folder: PathBuf,
-    /// The language it is written in
+    /// Use this programming language
     #[arg(long, value_name = "LANGUAGE", value_enum, default_value_t)]
     pub lang: Language,
 }
 
 impl New {
-    /// Makes it and lists its files.
+    /// Creates the project and lists its files.
     ///
     /// # Errors
     /// As [`template::make`].

@@ -1,4 +1,4 @@
-//! `classhook plugin run --watch`: the plugin is built again when its files change, and takes the former one's place.
+//! `classhook plugin run --watch`: rebuilds the plugin when its files change, and replaces it in the JVMs.
 
 use std::cell::{Cell, RefCell};
 use std::path::Path;
@@ -10,7 +10,7 @@ use control::Request;
 use control::message::{Change, Reset, Status};
 use trace::numbers::counted;
 
-use super::ready::Ready;
+use super::loaded_plugin::LoadedPlugin;
 use crate::agent::Agent;
 use crate::answers::failures;
 use crate::attached::{self, AttachedPlugin};
@@ -21,34 +21,34 @@ use crate::precompiled::Precompiled;
 use crate::problem::Problem;
 use crate::show::{self, complain, say};
 
-/// How often it is looked whether the command has ended.
+/// Poll interval for the end of the command.
 const TURN: Duration = Duration::from_millis(50);
 
-/// Builds the plugin again, and has it take the former one's place.
+/// Rebuilds the plugin and replaces it in the JVMs.
 pub(super) struct Reloading<'a> {
-    build: &'a (dyn Fn() -> Result<Ready, Problem> + Sync),
+    build: &'a (dyn Fn() -> Result<LoadedPlugin, Problem> + Sync),
     watched: Watched,
-    /// What JVMs are given.
+    /// The plugin's name in the JVMs.
     name: String,
     digest: String,
 }
 
 impl<'a> Reloading<'a> {
-    /// Of the plugin that is `ready`, by what builds it from the files that are watched.
+    /// Creates the state for a `loaded` plugin, its watched files, and its build.
     pub fn new(
-        build: &'a (dyn Fn() -> Result<Ready, Problem> + Sync),
+        build: &'a (dyn Fn() -> Result<LoadedPlugin, Problem> + Sync),
         watched: Watched,
-        ready: &Ready,
+        loaded: &LoadedPlugin,
     ) -> Self {
         Self {
             build,
             watched,
-            name: ready.description.name.clone(),
-            digest: ready.description.digest.clone(),
+            name: loaded.description.name.clone(),
+            digest: loaded.description.digest.clone(),
         }
     }
 
-    /// Stays with the JVM that is visited until the visit is over.
+    /// Replaces the plugin in a visited JVM until the end of the visit.
     ///
     /// # Errors
     /// If the agent does not answer.
@@ -71,57 +71,54 @@ impl<'a> Reloading<'a> {
             if !changed.get() {
                 return Ok(());
             }
-            let Some(ready) = self.rebuilt() else {
+            let Some(loaded) = self.rebuilt() else {
                 continue;
             };
             let pid = visit.pid();
             let exchanged =
-                request(&ready, pid).and_then(|(request, _code)| visit.exchange(&request));
-            self.tell(pid, &ready, exchanged);
+                request(&loaded, pid).and_then(|(request, _code)| visit.exchange(&request));
+            self.tell(pid, &loaded, exchanged);
         }
     }
 
-    /// Follows the JVMs of a run until the command has ended.
+    /// Replaces the plugin in the JVMs of a run until the command has ended.
     pub fn follow(&mut self, id: &str, output: &Path, ended: &AtomicBool) {
         while !ended.load(Ordering::Acquire) {
             thread::sleep(TURN);
             if !self.watched.has_changed() {
                 continue;
             }
-            let Some(ready) = self.rebuilt() else {
+            let Some(loaded) = self.rebuilt() else {
                 continue;
             };
             let mut jvms = jvms(id, output);
             if jvms.is_empty() {
                 say(format_args!(
-                    "`{}` is built; no JVM of the command runs by now",
+                    "`{}` is built; no JVM of the command is running",
                     self.name
                 ));
-                self.digest.clone_from(&ready.description.digest);
+                self.digest.clone_from(&loaded.description.digest);
             }
             for agent in &mut jvms {
-                self.tell(agent.pid(), &ready, exchange(agent, &ready));
+                self.tell(agent.pid(), &loaded, exchange(agent, &loaded));
             }
         }
     }
 
-    /// The plugin as it is now, if it is another one; else it is printed why not.
-    fn rebuilt(&mut self) -> Option<Ready> {
-        let is_another = |ready: &Ready| ready.description.digest != self.digest;
+    /// Rebuilds the plugin and returns it if it has changed. Otherwise prints the cause.
+    fn rebuilt(&mut self) -> Option<LoadedPlugin> {
+        let is_another = |loaded: &LoadedPlugin| loaded.description.digest != self.digest;
         match (self.build)() {
-            Ok(ready) if ready.description.name != self.name => {
+            Ok(loaded) if loaded.description.name != self.name => {
                 say(format_args!(
-                    "the plugin is called `{}` now, and `{}` stays as it is; start the command anew",
-                    ready.description.name, self.name
+                    "the plugin has the new name `{}`, and `{}` is unchanged; restart the command",
+                    loaded.description.name, self.name
                 ));
                 None
             }
-            Ok(ready) if is_another(&ready) => Some(ready),
+            Ok(loaded) if is_another(&loaded) => Some(loaded),
             Ok(_) => {
-                say(format_args!(
-                    "`{}` is built, and the same as before",
-                    self.name
-                ));
+                say(format_args!("`{}` is built and unchanged", self.name));
                 None
             }
             Err(problem) => {
@@ -132,17 +129,17 @@ impl<'a> Reloading<'a> {
         }
     }
 
-    /// Says what came of a reload.
-    fn tell(&mut self, pid: i32, ready: &Ready, exchanged: Result<Change, Problem>) {
+    /// Prints the outcome of a reload.
+    fn tell(&mut self, pid: i32, loaded: &LoadedPlugin, exchanged: Result<Change, Problem>) {
         let name = &self.name;
         match exchanged.and_then(|change| show::answer(&change)) {
             Ok(change) => {
                 complain(failures(&change.failed));
                 say(format_args!(
-                    "`{name}` is reloaded in {pid}: {} retransformed; what it recorded before is forgotten",
+                    "`{name}` is reloaded in {pid}: {} retransformed; its former data is reset",
                     counted(change.retransformed, "class")
                 ));
-                self.digest.clone_from(&ready.description.digest);
+                self.digest.clone_from(&loaded.description.digest);
             }
             Err(problem) => {
                 complain(format_args!("{problem}\n"));
@@ -152,26 +149,26 @@ impl<'a> Reloading<'a> {
     }
 }
 
-/// What puts the plugin in the place of the former one, and the code that it names.
-fn request(ready: &Ready, pid: i32) -> Result<(Request, Precompiled), Problem> {
-    if ready.settings.configuration().file.is_some() {
-        return CheckedOptions::change(&ready.settings, &ready.plugins(), pid);
+/// Returns the request that replaces the plugin, with its compiled code.
+fn request(loaded: &LoadedPlugin, pid: i32) -> Result<(Request, Precompiled), Problem> {
+    if loaded.settings.configuration().file.is_some() {
+        return CheckedOptions::change(&loaded.settings, &loaded.plugins(), pid);
     }
-    let code = Precompiled::for_plugin(&ready.reference, pid)?;
-    let request = attached::enable(&ready.visitor, &ready.settings, &code, pid)?;
+    let code = Precompiled::for_plugin(&loaded.reference, pid)?;
+    let request = attached::enable(&loaded.visitor, &loaded.settings, &code, pid)?;
     Ok((request, code))
 }
 
-/// In a JVM that the command started.
-fn exchange(agent: &mut Agent, ready: &Ready) -> Result<Change, Problem> {
-    let (request, _code) = request(ready, agent.pid())?;
+/// Replaces the plugin in a JVM that the command started.
+fn exchange(agent: &mut Agent, loaded: &LoadedPlugin) -> Result<Change, Problem> {
+    let (request, _code) = request(loaded, agent.pid())?;
     let change = agent.ask_patiently(&request)?;
-    let plugin = Some(ready.description.name.clone());
+    let plugin = Some(loaded.description.name.clone());
     let _: Reset = agent.ask_for(&Request::Reset { plugin })?;
     Ok(change)
 }
 
-/// The agents in the JVMs of a run, as far as they can be spoken to.
+/// Returns the reachable agents in the JVMs of a run.
 fn jvms(id: &str, output: &Path) -> Vec<Agent> {
     let files = match output.is_dir() {
         true => run_files::in_folder(output).unwrap_or_default(),
@@ -190,7 +187,7 @@ fn jvms(id: &str, output: &Path) -> Vec<Agent> {
     agents.filter_map(of_run).collect()
 }
 
-/// The process that writes a snapshot.
+/// Returns the process id of the JVM that writes a snapshot.
 fn pid(file: &Path) -> Option<i32> {
     run_files::jvm_of(file)?.pid.try_into().ok()
 }

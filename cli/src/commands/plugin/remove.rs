@@ -1,31 +1,32 @@
-//! `classhook plugin remove`: a plugin that was added goes again.
+//! `classhook plugin remove`: removes added plugins from a project.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use host::config::lock::Lock;
 
+use crate::args::PROJECT;
 use crate::plugin_store::Store;
 use crate::plugin_store::settings_file::SettingsFile;
 use crate::problem::Problem;
 use crate::show::{name, show};
 
 const AFTER_HELP: &str = "\
-Takes the plugins out of classhook.toml, with their settings, and out of classhook.lock, and removes their components.
+Removes the plugins and their settings from classhook.toml and classhook.lock, and deletes their components.
 
 Examples:
   classhook plugin remove call-counter
   classhook plugin remove call-counter sql-timer";
 
-/// Takes plugins out of a project.
+/// Removes added plugins from a project.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Remove {
-    /// The plugins' names, as `classhook plugin list` shows them
+    /// Remove these plugins; `classhook plugin list` lists their names
     #[arg(value_name = "NAME", required = true)]
     pub names: Vec<String>,
-    /// The project's folder
-    #[arg(long, value_name = "DIR", default_value = ".")]
+    /// The folder of the project.
+    #[arg(long, value_name = "DIR", default_value = ".", help = PROJECT)]
     pub project: PathBuf,
 }
 
@@ -33,7 +34,7 @@ impl Remove {
     /// Removes all of them, or none.
     ///
     /// # Errors
-    /// If one was not added (`H0682`), or a file cannot be changed (`H0620`, `H0694`).
+    /// If a plugin was not added (`H0682`), or a file cannot be written (`H0620`, `H0694`).
     pub fn run(&self) -> Result<u8, Problem> {
         let store = Store::open(&self.project)?;
         let mut held = store.hold()?;

@@ -1,4 +1,4 @@
-//! `classhook plugin test`: a project's own tests, then its component over classes.
+//! `classhook plugin test`: tests a project and its component on classes.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use probes::ProbeTable;
 use rewriter::ClassFile;
 
 use super::build::summary;
+use crate::args::PLUGIN_CONFIG;
 use crate::inputs::class_files::{self, Found, Loader};
 use crate::plugin_project::language::Language;
 use crate::plugin_project::{PluginSource, build, plans};
@@ -19,37 +20,38 @@ use crate::show::{self, say, show};
 use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
-In a project in Rust `cargo test --release` runs its tests; nothing else is done if one fails. Then, in any language, what
-the component plans for the class files in the folder `tests` is compared with the files of the same names that end in
-.explained, with what `classhook explain` shows; --bless writes those. Settings of the plugin for this stand in tests/classhook.toml.
-With --classes, the component plans edits for each class, as in the agent, and what it makes of the class is checked as
-it is before a JVM sees it. `classhook explain FILE.wasm CLASS` shows the edits of one class.
-The exit code is 1 if the plugin fails on a class, or a class cannot be read.
+In a Rust project, `cargo test --release` runs first, and its failure ends the command.
+In any language, the component then plans edits for the class files in the folder `tests`. The plan is compared with the
+output of `classhook explain` in the .explained file of the same name, which --bless writes. Put settings into
+tests/classhook.toml.
+With --classes, the component plans edits for each class, as in the agent, and the self-check verifies the result.
+`classhook explain FILE.wasm CLASS` shows the edits of one class.
+The exit code is 1 if the plugin fails on a class, or a class is unreadable.
 
 Examples:
   classhook plugin test
   classhook plugin test --bless
   classhook plugin test call-counter --classes app.jar --classes jrt:java.sql --config classhook.toml";
 
-/// Runs a project's tests, then its component over classes.
+/// Tests a project and its component on classes.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Test {
-    /// The project's folder
+    /// Test the project in this folder
     #[arg(value_name = "DIR", default_value = ".")]
     pub folder: PathBuf,
-    /// Show the component the classes in this folder, jar, class file or jrt:MODULE; may be repeated
+    /// Select the classes in this folder, jar or jrt:MODULE; or a class file; repeatable
     #[arg(long, value_name = "PATH")]
     pub classes: Vec<String>,
-    /// Settings of the plugin, a classhook.toml with a table `[[plugin]]` for it
-    #[arg(long, value_name = "FILE", requires = "classes")]
+    /// Settings of the plugin.
+    #[arg(long, value_name = "FILE", requires = "classes", help = PLUGIN_CONFIG)]
     pub config: Option<PathBuf>,
-    /// Write what the component plans for the classes in `tests` as what is expected from now on
+    /// Write the present plans for the classes in `tests` as expected ones
     #[arg(long)]
     pub bless: bool,
 }
 
-/// What became of the classes.
+/// Counts of classes by outcome.
 #[derive(Debug, Default)]
 struct Tally {
     classes: u64,
@@ -66,7 +68,7 @@ struct Tally {
 }
 
 impl Test {
-    /// Tests; the result is 1 if the plugin fails on a class.
+    /// Runs the tests and returns 1 if the plugin fails on a class.
     ///
     /// # Errors
     /// As [`build::test`], [`build::build`] and [`plans::check`], and if classes or configuration cannot be read.
@@ -81,7 +83,7 @@ impl Test {
         let compared = plans::check(&self.folder, &component, self.bless)?;
         show(&compared)?;
         if self.classes.is_empty() && compared.is_empty() {
-            show("the component was loaded and shown no class: --classes PATH names some\n")?;
+            show("the component was loaded, without classes: name some with --classes PATH\n")?;
         }
         if self.classes.is_empty() {
             return Ok(0);
@@ -100,17 +102,17 @@ impl Test {
     }
 }
 
-/// What to wait for where nothing of the project is built yet.
+/// Returns a notice about the duration of the first build.
 fn first_run(folder: &Path) -> Option<&'static str> {
     if folder.join("target").exists() {
         return None;
     }
     Some(match Language::of(folder).ok()? {
         Language::Rust => {
-            "the first run compiles the SDK and the test kit, twice, for this machine and for WebAssembly: some minutes; later ones compile what has changed"
+            "the first run compiles the SDK and the test kit, for this machine and for WebAssembly: some minutes; later runs compile only changes"
         }
         Language::Python | Language::Js => {
-            "the first run makes a component with an interpreter of the language, and compiles it: about a minute. Later ones do so when a file has changed"
+            "the first run builds a component with an interpreter of the language, and compiles it: about a minute; later runs do so after changes"
         }
         Language::C => return None,
     })
@@ -200,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn first_run_says_what_takes_long_and_later_ones_do_not() {
+    fn first_run_has_a_notice_about_its_duration_and_later_runs_have_none() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(first_run(folder.path()), None);
         std::fs::write(folder.path().join("Cargo.toml"), "").unwrap();

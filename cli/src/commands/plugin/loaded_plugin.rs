@@ -1,4 +1,4 @@
-//! A plugin that is to run, with what it is given.
+//! A loaded plugin with the settings for its run.
 
 use std::ffi::OsString;
 
@@ -8,20 +8,20 @@ use crate::args::Settings;
 use crate::attached::Visitor;
 use crate::reporters::Reporters;
 
-/// A plugin that is to run.
-pub(super) struct Ready {
+/// A loaded plugin with the settings for its run.
+pub(super) struct LoadedPlugin {
     pub visitor: Visitor,
     pub reference: OsString,
     pub description: PluginDescription,
     pub settings: Settings,
-    /// Whether a file of settings names the plugin, so that the agent has it from there.
+    /// A settings file names the plugin, so the agent loads it from there.
     pub in_file: bool,
     /// The plugin, if it computes tables.
     pub reporters: Reporters,
 }
 
-impl Ready {
-    /// What the agent is told of beside the file of settings.
+impl LoadedPlugin {
+    /// Returns the plugins to name beside the settings file.
     pub fn plugins(&self) -> Vec<OsString> {
         let own = (!self.in_file).then(|| self.reference.clone());
         own.into_iter().collect()

@@ -1,26 +1,26 @@
-//! Whether the JVM has written the whole of a heap dump: one whose disk is full stops where it is.
+//! Checks that a heap dump is complete: a JVM stops the dump when the disk is full.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-/// How an HPROF file begins; its version and a zero follow.
+/// Begin of an HPROF file. The version and a zero byte follow.
 const MAGIC: &[u8] = b"JAVA PROFILE 1.0.";
-/// The version that JDK 8 writes of heaps below 2 GB: all objects are in one record, which is the last.
+/// The version of JDK 8 for heaps below 2 GB. All objects are in one record, the last one.
 const IN_ONE_RECORD: &[u8] = b"JAVA PROFILE 1.0.1\0";
-/// Longest version, with the zero.
+/// Longest version, with the zero byte.
 const LONGEST_VERSION: u64 = 32;
-/// Bytes of the size of an id and of a time, which follow the version.
+/// Bytes behind the version: size of an id, and time.
 const HEADER: u32 = 4 + 8;
-/// Bytes in front of the content of a record: tag, time and length.
+/// Bytes before the content of a record: tag, time and length.
 const RECORD: usize = 1 + 4 + 4;
 /// The tag of a record with all objects.
 const HEAP_DUMP: u8 = 0x0C;
 /// The tag of the record behind the last segment with objects.
 const HEAP_DUMP_END: u8 = 0x2C;
 
-/// Whether a file is an HPROF file, and ends with the record that ends a dump.
-pub fn is_whole(file: &Path) -> bool {
+/// Checks whether a file is an HPROF file that ends with the last record of a dump.
+pub fn is_complete(file: &Path) -> bool {
     File::open(file)
         .and_then(ends_with_its_end)
         .unwrap_or(false)
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn dumps_are_whole_with_their_last_record_alone() {
+    fn dumps_are_complete_only_with_their_last_record() {
         let header = |version: &[u8]| [version, &[0, 0, 0, 8], &[0; 8]].concat();
         let in_segments = [
             header(b"JAVA PROFILE 1.0.2\0"),
@@ -80,7 +80,7 @@ mod tests {
         let file = folder.path().join("a.hprof");
         let written = |bytes: &[u8]| {
             std::fs::write(&file, bytes).unwrap();
-            is_whole(&file)
+            is_complete(&file)
         };
         for dump in [in_segments.concat(), in_one.concat()] {
             assert!(written(&dump));
@@ -90,6 +90,6 @@ mod tests {
             assert!(!written(&[dump.as_slice(), b"x"].concat()), "more");
         }
         assert!(!written(&in_segments[..3].concat()), "no end");
-        assert!(!is_whole(folder.path()));
+        assert!(!is_complete(folder.path()));
     }
 }
