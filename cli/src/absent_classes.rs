@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn class_of_another_package_is_nearer_than_one_of_a_like_name() {
+    fn same_simple_name_in_another_package_is_the_nearest_class() {
         let names = ["shop.Accounts", "com.acme.shop.Account", "App"].map(str::to_owned);
         let near = |class: &str| nearest(class, &names);
         assert_eq!(
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_are_named_by_their_files() {
+    fn class_names_follow_from_file_paths() {
         let class = |path: &str| class_of(Path::new(path));
         assert_eq!(class("a/B$C.class").as_deref(), Some("a.B$C"));
         assert_eq!(class("BOOT-INF/classes/a/B.class").as_deref(), Some("a.B"));

@@ -546,7 +546,7 @@ mod tests {
     use std::cell::Cell;
 
     #[test]
-    fn agent_that_is_leaving_is_waited_for_and_told_from_one_that_stays() {
+    fn leaving_agent_is_awaited_and_staying_agent_is_an_error() {
         let there = || Err(AttachError::AgentFailed(ALREADY_THERE));
         let attempts = Cell::new(0);
         let leaving = || {

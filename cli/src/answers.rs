@@ -114,7 +114,7 @@ mod tests {
 
     /// For example when the JVM has no memory left.
     #[test]
-    fn many_classes_that_fail_of_one_cause_are_one_line() {
+    fn failures_with_one_cause_share_a_line() {
         let mut all: Vec<Failure> = (0..200)
             .map(|number| failure(&format!("a/B{number}"), "no memory left"))
             .collect();

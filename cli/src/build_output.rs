@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_recorded_joins_what_is_there() {
+    fn recordings_are_added_to_an_existing_folder() {
         let root = tempfile::tempdir().unwrap();
         let output = BuildOutput {
             folder: root.path().join("target/classhook"),

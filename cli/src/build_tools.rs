@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn build_tools_are_known_by_their_names() {
+    fn build_tools_are_recognised_by_their_names() {
         for (words, tool, folder) in [
             (&["mvn", "test"][..], Tool::Maven, ""),
             (

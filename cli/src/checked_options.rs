@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_may_refuse_is_loaded_before_a_start() {
+    fn only_plugins_that_may_fail_are_loaded_before_a_start() {
         assert!(!may_refuse(&PluginConfig::bundled("coverage")));
         let mut selected = PluginConfig::bundled("trace");
         selected.select.push("com.acme.**".to_owned());
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn output_is_absolute_even_if_it_is_the_default() {
+    fn default_output_is_absolute() {
         let plan = CheckedOptions::new(&Settings::default(), &[], Some("r1".into())).unwrap();
         assert_eq!(
             plan.output,

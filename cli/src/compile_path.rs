@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_in_archives_is_unpacked_in_the_order_of_launchers() {
+    fn nested_archives_are_unpacked_in_the_order_of_launchers() {
         let folder = tempfile::tempdir().unwrap();
         let inner = jar(&[("i/Inner.class", b"i")]);
         let war = jar(&[
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn jars_that_a_manifest_names_are_found_once() {
+    fn jars_in_a_manifest_class_path_are_found_once() {
         let folder = tempfile::tempdir().unwrap();
         let file = |name: &str| folder.path().join(name);
         let long = "Manifest-Version: 1.0\r\nClass-Path: lib/with%20bla\r\n nk.jar app.jar http://x/y.jar\r\n\r\nName: x\r\n";
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn modules_and_unpacked_applications_are_taken_apart() {
+    fn modules_and_unpacked_applications_are_split_into_entries() {
         let folder = tempfile::tempdir().unwrap();
         for name in [
             "modules/a.jar",
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_of_urls_are_undone() {
+    fn url_escapes_are_decoded() {
         assert_eq!(percent_decoded("a%20b%C3%A9%zz%"), "a bé%zz%");
     }
 }

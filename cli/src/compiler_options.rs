@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_are_those_of_a_compiler() {
+    fn options_match_those_of_a_compiler() {
         let options = CompilerOptions {
             release: Some(17),
             preview: false,

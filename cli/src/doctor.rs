@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn findings_stand_in_columns_with_their_advice_below() {
+    fn findings_are_columns_with_advice_below() {
         let findings = [
             Finding::good("java", "17.0.15"),
             Finding::bad("compiler", "not\u{1b}[2J there", "put it there"),

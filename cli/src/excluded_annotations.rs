@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn methods_that_compilers_make_name_their_origin() {
+    fn compiler_generated_methods_name_their_origin() {
         assert_eq!(origin("lambda$run$0"), Some("run"));
         assert_eq!(origin("run$lambda$0"), Some("run"));
         assert_eq!(origin("run$default"), Some("run"));

@@ -119,7 +119,7 @@ mod tests {
     use probes::ProbeTable;
 
     #[test]
-    fn edits_bytes_and_time_are_in_the_figures_and_in_the_object() {
+    fn figures_and_json_hold_edits_bytes_and_time() {
         let bytes = include_bytes!("../../sdk/testkit/tests/Counter.class");
         let class = ClassFile::read(bytes).unwrap();
         let pipeline = plugins::pipeline("coverage", None).unwrap();

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_agent_that_could_not_start_is_named() {
+    fn every_agent_that_failed_to_start_is_reported() {
         let agents = FailedAgents::expect().unwrap();
         assert!(agents.warnings().is_empty());
         let text =

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_on_some_classes_are_told_by_the_agent_alone() {
+    fn failures_on_some_classes_are_left_to_the_agent() {
         let failed = FailedPlugin {
             plugin: "p".to_owned(),
             shown: 9,

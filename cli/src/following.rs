@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn selectors_that_name_classes_get_those_of_the_jdk() {
+    fn selectors_over_names_are_extended_by_jdk_classes() {
         let select = |given: &[&str]| {
             let given: Vec<String> = given.iter().map(|text| (*text).to_owned()).collect();
             selected(&given).map(|all| all.len() - given.len())
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn setting_of_the_plugin_is_added_where_it_may_change_the_jdk() {
+    fn following_is_enabled_with_the_grant_for_the_jdk() {
         let following = Following { follow: true };
         let mut settings = Settings::default();
         let refused = following.added(settings.clone()).unwrap_err();

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_to_type_is_told() {
+    fn correct_command_is_suggested() {
         for (line, expected) in [
             (
                 &["coverage", "mvn", "test"][..],
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn file_of_a_run_is_shown_by_the_command_for_it() {
+    fn run_file_argument_suggests_the_report_command() {
         for (line, expected) in [
             (["profile", "a.hook"], "`classhook report a.hook` shows it"),
             (
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn target_that_is_missing_is_asked_for() {
+    fn missing_target_is_reported() {
         for line in [
             &["profile"][..],
             &["profile", "--cpu", "samples", "--for", "1s"],
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn other_mistakes_are_clap_s() {
+    fn other_mistakes_are_left_to_clap() {
         for line in [
             &["coverage", "--no-such", "x", "--", "mvn"][..],
             &["coverage", "--no-such", "mvn"],

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn command_in_the_way_is_named_and_never_this_one() {
+    fn other_holders_are_named_and_never_this_command() {
         let other = Holder {
             plugin: "trace".to_owned(),
             pid: 7,

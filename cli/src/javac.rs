@@ -394,7 +394,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes_of_properties_are_undone() {
+    fn property_escapes_are_decoded() {
         let text =
             "#Sat Nov 21\njava.home=/usr/lib/jvm\\:x\njava.class.path=a b\\\\c\\u00e9\nempty=\n";
         assert_eq!(
@@ -410,14 +410,14 @@ mod tests {
     }
 
     #[test]
-    fn package_of_a_source_stands_behind_comments() {
+    fn package_is_found_behind_comments() {
         let text = "/* package a; */\n// package b;\npackage com . acme.shop ;\nclass A {}";
         assert_eq!(package(text), "com.acme.shop");
         assert_eq!(package("import java.util.List; class A {}"), "");
     }
 
     #[test]
-    fn module_is_read_from_what_the_compiler_says() {
+    fn module_is_read_from_compiler_messages() {
         let said =
             "A.java:1: error: package exists in another module: java.base\npackage java.util;";
         assert_eq!(named_module(said), Some("java.base"));
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn compiler_of_the_jvm_itself_comes_first() {
+    fn compiler_of_the_jvm_takes_precedence() {
         let home = tempfile::tempdir().unwrap();
         let javac = home.path().join("bin/javac");
         std::fs::create_dir_all(home.path().join("bin")).unwrap();

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_in_it_is_seen_by_both() {
+    fn files_are_visible_to_both_processes() {
         let process = Process::read(std::process::id().cast_signed()).unwrap();
         let tmp = JvmTmp::open(&process).unwrap();
         let folder = TempDir::new_in(tmp.path()).unwrap();
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn link_that_was_put_in_its_place_is_not_followed() {
+    fn link_in_place_of_a_file_is_not_followed() {
         let tmp = of_another_user();
         let folder = TempDir::new_in(tmp.path()).unwrap();
         let link = folder.path().join("link");

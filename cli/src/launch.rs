@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gradle_starts_no_daemon_that_would_keep_the_agent() {
+    fn gradle_runs_without_a_daemon() {
         let added = |options: Option<&str>| without_daemon(options.map(Into::into));
         assert_eq!(added(None), "-Dorg.gradle.daemon=false");
         assert_eq!(added(Some("-Xmx1g")), "-Xmx1g -Dorg.gradle.daemon=false");
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_command_gets_the_agent_its_own_way() {
+    fn each_kind_of_command_gets_the_agent() {
         assert_eq!(
             prepared(&Program::Java, Some("-Dx")),
             (vec!["-agentpath:/a b.so=k=v".to_owned()], None)
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn command_below_another_one_is_refused() {
+    fn nested_command_is_refused() {
         for alone in [None, Some("-Xmx1g -agentpath:/other.so")] {
             assert!(check_is_alone(alone.map(OsStr::new)).is_ok());
         }
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_command_is_the_users_mistake() {
+    fn missing_command_is_a_user_error() {
         let error = run(&[], &AgentOptions::default(), None).unwrap_err();
         assert!(error.to_string().starts_with("error[H0602]"), "{error}");
         let error = run(

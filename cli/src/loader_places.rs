@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn archive_around_an_archive_is_the_file() {
+    fn nested_archive_resolves_to_the_outer_file() {
         let folder = tempfile::tempdir().unwrap();
         let jar = folder.path().join("a.jar");
         std::fs::write(&jar, "").unwrap();
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn loaders_that_have_the_classes_are_named_unless_the_wanted_one_has_some() {
+    fn loaders_of_the_classes_are_named_unless_the_wanted_loader_has_classes() {
         let class = |name: &str, loader: &str| Class {
             name: name.to_owned(),
             loader: loader.to_owned(),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn loaders_are_meant_by_class_or_identity() {
+    fn loaders_match_by_class_or_identity() {
         assert!(is_meant(None, "app") && is_meant(Some("a.L"), "a.L@1f"));
         assert!(is_meant(Some("a.L@1f"), "a.L@1f") && !is_meant(Some("a.L@2"), "a.L@1f"));
     }

@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_are_about_the_whole_packages_and_classes() {
+    fn rules_cover_the_total_packages_and_classes() {
         assert_eq!(
             short(&["line=99", "instruction=99.8", "bundle:class=50"]),
             []
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_falls_short_is_shown_as_less_than_the_rule() {
+    fn violations_are_displayed_below_the_minimum() {
         let rules = ["class:com.acme.core.Sum=90.0001".parse().unwrap()];
         let table = table(&check(&rules, &[bundle()], &[bundle()]).unwrap());
         assert!(
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_about_nothing_and_mistakes_are_refused() {
+    fn rules_without_a_match_and_mistakes_are_refused() {
         let rules = ["class:com.acme=90".parse().unwrap()];
         let error = check(&rules, &[bundle()], &[bundle()]).unwrap_err();
         assert!(

@@ -32,7 +32,7 @@ mod tests {
     use tempfile::NamedTempFile;
 
     #[test]
-    fn file_is_open_as_long_as_somebody_has_it() {
+    fn file_is_open_as_long_as_a_process_holds_it() {
         let own = Process::read(std::process::id().cast_signed()).unwrap();
         let file = NamedTempFile::new().unwrap();
         assert!(has_open(own.namespace_pid(), file.path()));

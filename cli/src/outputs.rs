@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn report_does_not_take_the_place_of_what_it_is_made_of() {
+    fn report_does_not_replace_its_inputs() {
         let root = tempfile::tempdir().unwrap();
         let file = root.path().join("file");
         let outputs = Outputs {

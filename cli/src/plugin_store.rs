@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn plugin_that_cannot_be_taken_whole_leaves_nothing() {
+    fn failed_addition_of_a_plugin_leaves_nothing() {
         let project = tempfile::tempdir().unwrap();
         let store = Store::open(project.path()).unwrap();
         let take = |digest: &str, settings: &SettingsFile| {

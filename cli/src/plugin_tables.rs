@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_of_several_jvms_are_one() {
+    fn tables_of_several_jvms_are_merged() {
         let all = [of("p", &["x"]), of("p", &["y", "z"]), of("q", &["x"])];
         let tables = merged(&all);
         let rows = tables.iter().map(|table| match table {
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_said() {
+    fn missing_data_is_reported() {
         assert!(missing(&of("p", &[])).is_none());
         for (tables, said) in [
             (

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn folder_of_its_own_is_private_and_gone_afterwards() {
+    fn separate_folder_is_private_and_removed() {
         let (folder, cache) = private_cache(&std::env::temp_dir()).unwrap();
         let path = cache.folder().to_owned();
         Cache::existing(&path).unwrap();
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn plugin_that_cannot_be_read_is_reported_before_anything_is_started() {
+    fn unreadable_plugin_is_reported_before_a_start() {
         let config = Config::from_options("plugin=/nowhere/x.wasm").unwrap();
         let problem = Precompiled::for_children(&config).unwrap_err();
         assert!(problem.to_string().starts_with("error[H0106]"), "{problem}");

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn later_reports_of_a_folder_are_about_the_project_that_was_built() {
+    fn later_reports_of_a_folder_cover_the_built_project() {
         let folder = tempfile::tempdir().unwrap();
         let paths = [folder.path().to_owned()];
         let all = ReportInputs::default();

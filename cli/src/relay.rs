@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_receiver_lacks_is_said_with_its_cause() {
+    fn incomplete_transfer_is_reported_with_its_cause() {
         let sent = |name: &str, left, whole| Sent {
             name: name.to_owned(),
             bytes: 1234,
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn address_and_token_are_checked_before_anything_is_recorded() {
+    fn address_and_token_are_checked_before_the_recording() {
         let code = |to: &str, token: Option<&str>| {
             let options = RelayOptions {
                 to: Some(to.to_owned()),

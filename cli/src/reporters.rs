@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_are_of_the_rows_together_and_of_its_own_tables_alone() {
+    fn quantiles_combine_rows_of_the_plugins_own_tables() {
         let table = |plugin: &str, rows| {
             Table::Sums(SumTable {
                 plugin: plugin.to_owned(),
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_given_as_they_are_and_end_with_a_mark_where_they_were_cut() {
+    fn texts_are_unchanged_and_truncation_is_marked() {
         let text = |text: &str, length| Value::Text {
             text: text.to_owned(),
             length,

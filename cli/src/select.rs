@@ -300,13 +300,13 @@ mod tests {
     }
 
     #[test]
-    fn what_was_for_the_agent_says_nothing_here() {
+    fn selectors_over_loaders_and_unknown_locations_are_ignored() {
         let agents = ["loader:boot", "!loader:app", "location:elsewhere"];
         assert!(wanted(&agents, "a/A"));
     }
 
     #[test]
-    fn places_of_class_files_select() {
+    fn locations_of_class_files_select() {
         let selectors = ["location:target/classes".into()];
         let filter = Filter::of_report(&selectors, true).unwrap();
         let class = ClassDescription {
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_report_cannot_know_is_refused() {
+    fn selectors_over_unknown_data_are_refused() {
         for (selector, help) in [
             ("!loader:app", "by which loader"),
             ("location:lib", "--classes"),
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn senseless_selector_is_refused() {
+    fn invalid_selector_is_refused() {
         let error = Filter::new(&["a***".to_owned()]).unwrap_err();
         assert!(error.to_string().contains("error[H0606]"), "{error}");
     }

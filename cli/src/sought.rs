@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nearest_name_is_that_of_a_field_or_the_message_of_an_exception() {
+    fn nearest_name_is_a_field_or_the_exception_message() {
         let nearest = |wanted, names: &[&str]| {
             let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
             nearest(wanted, &names)

@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_killed_commands_left_is_deleted_and_nothing_else() {
+    fn only_leftovers_of_killed_commands_are_deleted() {
         let tmp = tempfile::tempdir().unwrap();
         let us = Maker::of(std::process::id()).unwrap();
         let ended = Maker { start: 1, ..us };

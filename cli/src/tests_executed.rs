@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_are_known_alone_or_together_and_classes_stand_for_their_methods() {
+    fn tests_are_marked_alone_or_together_and_classes_cover_their_methods() {
         let mut selected = Selected::default();
         for tests in [&["A#a", "B#b"][..], &["A#a"], &["C"], &["C#c"], &[]] {
             selected.add(&hits(tests));

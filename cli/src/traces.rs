@@ -615,7 +615,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn table_that_is_there_for_others_is_shown_by_its_name_alone() {
+    fn helper_table_is_displayed_only_on_request() {
         let table = |name: &str| {
             results::Table::Computed(results::ComputedTable {
                 plugin: "p".to_owned(),

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn selector_of_no_loaded_class_is_told_with_the_nearest() {
+    fn selector_without_a_loaded_class_names_the_nearest() {
         let class = |name: &str, loader: &str| Class {
             name: name.to_owned(),
             loader: loader.to_owned(),
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn simple_name_means_a_class_of_any_package() {
+    fn simple_name_matches_a_class_in_any_package() {
         let classes = ["shop.Orders", "shop.Customer$Order", "a.b.Ordner"].map(str::to_owned);
         let nearest = |class| nearest(class, &classes);
         assert_eq!(nearest("Orders").as_deref(), Some("shop.Orders"));
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn attached_plugins_that_change_nothing_are_told_with_the_nearest() {
+    fn unused_plugins_are_reported_with_the_nearest_class() {
         let select = ["Appp.**".to_owned()];
         let text = nothing_changed(&select, &["App".to_owned()]).to_string();
         assert!(text.contains("warning[H0650]"), "{text}");
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nearest_to_a_selection_of_nothing_is_told() {
+    fn empty_selection_names_the_nearest_class() {
         let nearest = |selector| {
             let told = told(selector);
             let line = told

@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_of_a_kind_are_summed_up_and_none_is_printed_twice() {
+    fn many_of_a_kind_are_summarised_and_printed_once() {
         let mut warnings = Warnings::default();
         for number in (0..13).chain(0..13) {
             warnings.add(Warning::new("H0616", format!("number {number}")).with("help", "none"));

@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nearest_lines_are_those_of_all_classes_of_the_file() {
+    fn nearest_lines_combine_all_classes_of_the_file() {
         let note = |text: &str| {
             format!("trace: A.<init>()V: A.java:71 has no code here; the nearest {text}")
         };

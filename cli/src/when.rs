@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_that_are_shown_already_are_not_added() {
+    fn displayed_values_are_not_added_twice() {
         let when = When {
             show: Some("arg[0],  this.size".to_owned()),
             ..When::default()
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn least_duration_and_condition_are_one_condition() {
+    fn minimum_duration_and_condition_are_combined() {
         let both = condition(Some("1.5ms"), Some("threw || depth > 3"));
         let expected = "duration >= 1500µs && (threw || depth > 3)";
         assert_eq!(both.as_deref(), Some(expected));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn parameter_that_no_method_has_is_told() {
+    fn missing_parameter_is_reported() {
         let method = |descriptor: &str| SpanInfo {
             class: "a/Store".to_owned(),
             method: "find".to_owned(),

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn cause_is_told_with_the_option_that_helps() {
+    fn cause_is_reported_with_its_remedy() {
         let map = class("java.util.HashMap", "boot", "jrt:/java.base");
         let driver = class("java.sql.Driver", "platform", "jrt:/java.sql");
         let proxy = class("jdk.proxy2.$Proxy5", "app", "jrt:/jdk.proxy2");

@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn classes_of_generators_are_known_by_their_names() {
+    fn generated_classes_are_recognised_by_their_names() {
         let of = |name| ClassDescription {
             name,
             ..ClassDescription::default()

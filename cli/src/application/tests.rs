@@ -103,7 +103,7 @@ fn main_class_without_a_package_is_found_in_its_archive() {
 }
 
 #[test]
-fn of_a_fat_archive_the_libraries_are_left_out() {
+fn libraries_of_a_fat_archive_are_left_out() {
     let manifest = "Main-Class: org.springframework.boot.loader.launch.JarLauncher\r\nStart-Class: com.acme.ve\r\n ry.App\r\n";
     let case = Case::new(&[
         ("java.class.path", "app.jar"),
@@ -138,7 +138,7 @@ fn of_a_fat_archive_the_libraries_are_left_out() {
 }
 
 #[test]
-fn of_an_archive_with_copied_libraries_the_packages_count() {
+fn archive_with_copied_libraries_is_selected_by_package() {
     let case = Case::new(&[
         ("java.class.path", "W/all.jar"),
         ("sun.java.command", "W/all.jar"),
@@ -161,7 +161,7 @@ fn of_an_archive_with_copied_libraries_the_packages_count() {
 }
 
 #[test]
-fn of_a_server_the_web_applications_count() {
+fn web_applications_of_a_server_are_the_application() {
     let case = Case::new(&[
         (
             "java.class.path",
@@ -211,7 +211,7 @@ fn class_path_of_an_archive_and_its_lib_folder_are_libraries() {
 }
 
 #[test]
-fn modules_are_sorted_as_archives_are() {
+fn modules_are_sorted_like_archives() {
     let case = Case::new(&[
         ("java.class.path", ""),
         ("jdk.module.path", "mods"),
@@ -253,7 +253,7 @@ fn many_libraries_fit_into_the_options_of_an_agent() {
 }
 
 #[test]
-fn only_what_would_change_every_class_is_narrowed() {
+fn only_plugins_that_change_every_class_are_narrowed() {
     let with = |select: &[&str], json: Option<&str>| PluginSettings {
         select: select.iter().map(|text| (*text).to_owned()).collect(),
         plugin_settings: json.map(str::to_owned),

@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn projects_are_known_by_their_files_where_a_script_names_no_tool() {
+    fn project_files_determine_the_tool_of_an_unknown_script() {
         let root = tempfile::tempdir().unwrap();
         let path = |name: &str| root.path().join(name);
         let script = path("ci.sh");

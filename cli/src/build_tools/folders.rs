@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn modules_of_maven_are_those_of_the_pom() {
+    fn maven_modules_are_read_from_the_pom() {
         let root = made(&[
             "core/target/classes",
             "web/ui/target/classes",
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn main_classes_of_gradle_are_found_in_all_projects() {
+    fn gradle_main_classes_are_found_in_all_projects() {
         let root = made(&[
             "build/classes/java/test",
             "app/build/classes/java/main",
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn libraries_of_bazel_are_no_tests_and_no_headers() {
+    fn bazel_libraries_exclude_tests_and_headers() {
         let root = made(&[
             "bazel-bin/a/libcore.jar",
             "bazel-bin/a/libcore-hjar.jar",
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_of_later_releases_and_generated_ones_are_found() {
+    fn sources_of_later_releases_and_generated_sources_are_found() {
         let root = made(&[
             "core/src/main/java",
             "core/src/main/java11",

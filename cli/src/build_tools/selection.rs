@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn modules_of_maven_are_named_by_path_and_artifact() {
+    fn maven_modules_are_selected_by_path_and_artifact() {
         let root = tempfile::tempdir().unwrap();
         let pom = |folder: &str, text: &str| {
             fs::create_dir_all(root.path().join(folder)).unwrap();
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn projects_of_gradle_and_packages_of_bazel_are_named_by_their_tasks() {
+    fn gradle_projects_and_bazel_packages_are_selected_by_tasks() {
         let root = Path::new("/w");
         let named = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
         let gradle = |words: &[&str]| of(Tool::Gradle, root, words);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn place_is_used_if_it_was_built_or_loaded() {
+    fn location_is_used_if_it_was_built_or_loaded() {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join("a")).unwrap();
         fs::write(root.path().join("a/B.class"), "x").unwrap();

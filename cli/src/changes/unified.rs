@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_were_there_are_found_and_whether_they_are_code() {
+    fn old_lines_are_found_with_their_kind() {
         let diff = b"diff --git a/A.java b/B.java\n--- a/A.java\n+++ b/B.java\n\
             @@ -2 +2,2 @@\n-old\n+new\n+  // x\n@@ -9,0 +10 @@\n+  // y\n@@ -11 +11,0 @@\n-\n\
             diff --git a/x.bin b/x.bin\nBinary files a/x.bin and b/x.bin differ\n";
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_difference_is_refused() {
+    fn malformed_difference_is_refused() {
         for wrong in ["+++ c/A", "--- b/A", "@@ -x +1 @@", "+++ \"b/\\3"] {
             let diff = format!("diff --git a/A b/A\n{wrong}\n");
             assert_eq!(parse(diff.as_bytes()).unwrap_err(), wrong);

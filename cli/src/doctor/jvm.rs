@@ -285,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_that_keep_an_agent_out_and_other_agents_are_found() {
+    fn arguments_that_block_an_agent_and_other_agents_are_found() {
         let option = |text: &str, variable| JvmOption {
             text: text.to_owned(),
             variable,
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn options_in_variables_are_separated_by_blanks_outside_of_quotes() {
+    fn options_in_variables_are_split_at_blanks_outside_of_quotes() {
         assert_eq!(
             words(" -Da='b c'  \"-Dd=\"e\n-f "),
             ["-Da=b c", "-Dd=e", "-f"]

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn opinion_is_read_as_it_was_written() {
+    fn opinion_survives_the_protocol() {
         let differs = Opinion::Differs("max_stack: we read 1, it reads 2".to_owned());
         for opinion in [Opinion::Agrees, differs] {
             assert_eq!(Opinion::from_line(&opinion.to_line()), Some(opinion));

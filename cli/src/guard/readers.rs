@@ -210,7 +210,7 @@ mod tests {
     const OLDER: &[u8] = include_bytes!("../../../rewriter/tests/fixtures/release8/Older.class");
 
     #[test]
-    fn readers_agree_on_a_class_and_not_on_two() {
+    fn readers_agree_on_equal_classes_only() {
         assert_eq!(
             (ask(0, CIRCLE), ask(1, CIRCLE)),
             (Opinion::Agrees, Opinion::Agrees)
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn class_that_a_reader_refuses_or_we_do_not_read_is_reported() {
+    fn class_that_any_reader_refuses_is_reported() {
         assert!(matches!(ask(0, b"no class"), Opinion::Refuses(_)));
         let panic = by_us(b"no class", |_| Ok(()));
         assert!(matches!(panic, Opinion::Differs(text) if text.contains("we do not")));

@@ -758,7 +758,7 @@ mod tests {
     }
 
     #[test]
-    fn same_id_is_united_and_same_name_is_not() {
+    fn classes_are_united_by_id_and_not_by_name() {
         let (mut recorded, mut warnings) = (ExecutionDataStore::default(), Warnings::default());
         recorded.add(class("a/A", 1, &[true, false]), &mut warnings);
         recorded.add(class("a/A", 1, &[false, true]), &mut warnings);
@@ -772,7 +772,7 @@ mod tests {
     }
 
     #[test]
-    fn loaders_come_in_order_of_their_numbers() {
+    fn loaders_are_sorted_by_number() {
         let mut recorded = ExecutionDataStore::default();
         for name in ["a.Loader#10", "a.Loader#2", "app", "a.Loader#x"] {
             recorded.of_loader(name);
@@ -783,7 +783,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_are_named_by_what_is_known() {
+    fn session_names_use_the_known_data() {
         let meta = |session: &str, host: &str, command: &str| Meta {
             session: session.into(),
             host: host.into(),
@@ -802,7 +802,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_a_sentence() {
+    fn missing_data_is_described_in_a_sentence() {
         let meta = Meta {
             pid: 7,
             start_ms: 1_000,
@@ -824,7 +824,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_coverage_plugins_probes_are_coverage() {
+    fn only_probes_of_the_coverage_plugin_count() {
         assert!(is_coverage("coverage") && is_coverage("coverage@0.1.0"));
         assert!(!is_coverage("count-calls") && !is_coverage("coverage-extra"));
     }

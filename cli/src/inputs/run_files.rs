@@ -349,7 +349,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kind_of_a_file_is_known_by_its_first_bytes() {
+    fn first_bytes_determine_the_kind_of_a_file() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, bytes: &[u8]| {
             let path = folder.path().join(name);
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn pipe_is_not_waited_for() {
+    fn pipe_is_refused_without_waiting() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.hook");
         let made = std::process::Command::new("mkfifo").arg(&path).status();
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn build_folder_has_its_runs_in_a_folder_called_as_a_file() {
+    fn run_files_of_a_build_are_in_a_folder_named_like_a_file() {
         let target = tempfile::tempdir().unwrap();
         let folder = target.path().join("jacoco.exec");
         fs::create_dir_all(folder.join("deeper.exec")).unwrap();
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn folder_without_snapshots_says_what_to_do() {
+    fn folder_without_snapshots_is_an_error_with_help() {
         let folder = tempfile::tempdir().unwrap();
         let error = find(&[folder.path().to_owned()]).unwrap_err();
         assert!(error.to_string().contains("classhook run"), "{error}");

@@ -321,7 +321,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sources_are_found_in_folders_and_archives_also_below_a_module() {
+    fn sources_are_found_in_folders_archives_and_modules() {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("src");
         fs::create_dir_all(folder.join("com/acme")).unwrap();
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_lead_out_of_the_folder_find_nothing() {
+    fn names_outside_the_folder_find_nothing() {
         let root = tempfile::tempdir().unwrap();
         fs::write(root.path().join("secret"), "x").unwrap();
         fs::create_dir(root.path().join("src")).unwrap();
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_files_of_one_name_a_class_has_its_own() {
+    fn class_finds_its_own_file_among_two_of_one_name() {
         let root = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| {
             let path = root.path().join(name);

@@ -161,7 +161,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn files_of_one_length_are_compared_to_their_ends() {
+    fn files_of_equal_length_are_compared_completely() {
         let root = tempfile::tempdir().unwrap();
         let write = |name: &str, last: u8| {
             let path = root.path().join(name);

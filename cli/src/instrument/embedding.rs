@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn place_is_that_of_the_kind_of_archive() {
+    fn archive_kind_determines_the_runtime_location() {
         let library = |folder: &str| Place::Library(folder.to_owned());
         for (name, entry, place) in [
             ("a.jar", "a/A.class", Place::Classes("")),
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn libraries_of_an_application_are_where_it_says() {
+    fn application_descriptor_determines_the_library_folder() {
         let of = |xml: &str| Place::of("a.ear").by_application(xml.as_bytes());
         let library = |folder: &str| Place::Library(folder.to_owned());
         assert_eq!(of("<application/>"), library("lib/"));

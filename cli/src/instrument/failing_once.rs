@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn second_error_is_none() {
+    fn second_error_is_suppressed() {
         let mut out = FailingOnce::new(Disk::default());
         out.write_all(b"123").unwrap();
         assert!(out.write_all(b"45").is_err());

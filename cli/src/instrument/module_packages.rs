@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_or_no_class_file_stays_as_it_is() {
+    fn truncated_and_foreign_files_stay_unchanged() {
         let module = module();
         for end in 0..module.len() {
             assert_eq!(with_package(&module[..end], "a/b"), None, "{end}");

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn device_is_no_output_and_a_link_to_a_file_stays() {
+    fn device_is_refused_as_output_and_a_file_link_stays() {
         let root = tempfile::tempdir().unwrap();
         let [input, real, link] =
             ["app.jar", "real.jar", "link.jar"].map(|name| root.path().join(name));
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn folder_that_is_there_keeps_what_else_is_in_it() {
+    fn existing_folder_keeps_its_other_files() {
         let root = tempfile::tempdir().unwrap();
         let (input, out) = (root.path().join("in"), root.path().join("out"));
         fs::create_dir_all(out.join("a")).unwrap();

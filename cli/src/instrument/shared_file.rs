@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clones_read_on_from_where_they_were_made() {
+    fn clones_continue_at_the_position_of_the_original() {
         let mut file = tempfile::tempfile().unwrap();
         io::Write::write_all(&mut file, b"0123456789").unwrap();
         let mut one = SharedFile::new(file).unwrap();

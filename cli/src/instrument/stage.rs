@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stages_of_killed_processes_go_and_others_stay() {
+    fn stages_of_killed_processes_are_removed_and_others_stay() {
         let root = tempfile::tempdir().unwrap();
         let old = SystemTime::now() - 2 * YOUNG;
         let folder = |name: &str, time: SystemTime| {

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn exit_code_is_the_childs() {
+    fn exit_code_of_the_child_is_returned() {
         assert_eq!(
             [shell("exit 0"), shell("exit 3"), shell("exit 255")],
             [0, 3, 255]
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn signals_that_are_ignored_stay_so() {
+    fn ignored_signals_stay_ignored() {
         assert!(is_in(0b1, SIGHUP) && !is_in(0b10, SIGHUP) && is_in(0b10, SIGINT));
     }
 }

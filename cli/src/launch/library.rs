@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn variable_wins_and_a_wrong_one_is_named() {
+    fn variable_takes_precedence_and_a_wrong_one_is_reported() {
         let root = tempfile::tempdir().unwrap();
         let other = root.path().join("other.so");
         std::fs::write(root.path().join(NAME), "").unwrap();
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_library_names_every_place() {
+    fn missing_library_lists_every_location() {
         let error = find_with(None, Some(Path::new("/nowhere/bin"))).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("/nowhere/bin/libclasshook.so"), "{text}");

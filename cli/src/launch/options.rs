@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_set_is_the_empty_text() {
+    fn default_options_are_the_empty_text() {
         assert_eq!(AgentOptions::default().to_text(), "");
     }
 

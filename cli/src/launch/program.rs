@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn old_or_foreign_jdk_is_refused_with_a_remedy() {
+    fn unsupported_jdk_is_refused_with_help() {
         for (release, found) in [
             ("JAVA_VERSION=\"1.7.0_80\"", "Java 1.7.0_80"),
             ("OS_ARCH=\"aarch64\"", "aarch64"),

@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn statuses_say_whether_to_try_again() {
+    fn status_determines_the_recovery() {
         let mut headers = HeaderMap::new();
         headers.insert(RETRY_AFTER, HeaderValue::from_static("7"));
         for (status, remedy) in [

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_counted_by_cause() {
+    fn lost_data_is_counted_by_cause() {
         let mut delivery = Delivery {
             receiver: "http://a:1".to_owned(),
             ..Delivery::default()
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn later_metrics_make_up_for_earlier_ones() {
+    fn later_metrics_replace_lost_ones() {
         let mut delivery = Delivery::default();
         delivery.metrics_begin(0);
         delivery.metrics_failed(0, 4, "refused");
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn many_causes_are_summed_up() {
+    fn many_causes_are_summarised() {
         let mut delivery = Delivery::default();
         (1..9).for_each(|number| delivery.add_missing(&format!("cause {number}"), number));
         let text = delivery.report().unwrap_err().to_string();

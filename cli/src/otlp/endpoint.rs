@@ -490,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn the_port_says_the_protocol_unless_something_else_does() {
+    fn port_determines_the_default_protocol() {
         let grpc = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
         for (url, variables, expected) in [
             (
@@ -528,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_of_one_signal_come_first_and_its_url_is_whole() {
+    fn variables_of_a_signal_take_precedence_with_a_complete_url() {
         let variables = [
             ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://all:4318"),
             ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://own:9/m"),
@@ -563,7 +563,7 @@ mod tests {
     }
 
     #[test]
-    fn options_come_before_the_environment() {
+    fn options_take_precedence_over_the_environment() {
         let given = OtlpOptions {
             otlp_header: vec!["Authorization=Bearer a=b".to_owned()],
             otlp_ca: Some("given.pem".into()),
@@ -606,7 +606,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_has_the_name_of_its_program() {
+    fn service_name_defaults_to_the_program() {
         let target = target(&options(""), &[]).unwrap();
         for (command, name) in [
             ("java -cp x com.acme.Main", "com.acme.Main"),
@@ -619,7 +619,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_used_is_named_with_where_it_is_from() {
+    fn unusable_values_are_reported_with_their_origin() {
         let env = |name: &str, value: &str| {
             let name = format!("OTEL_EXPORTER_OTLP_{name}");
             target(&options("http://a:1"), &[(name.as_str(), value)])

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_and_values_are_told_apart() {
+    fn template_is_split_into_text_and_values() {
         let template: NameTemplate = "{{GET}} { arg[0] } {class}.{method}!".parse().unwrap();
         let expected = [
             NamePart::Text("{GET} ".to_owned()),

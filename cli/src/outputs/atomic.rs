@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn link_stays_and_what_it_names_is_replaced() {
+    fn link_stays_and_its_target_is_replaced() {
         let root = tempfile::tempdir().unwrap();
         let [real, link] = ["folder/real.csv", "link.csv"].map(|name| root.path().join(name));
         file(&real, &|out| out.write_all(b"old")).unwrap();
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn permissions_are_those_of_any_new_file() {
+    fn permissions_follow_the_umask() {
         let root = tempfile::tempdir().unwrap();
         let plain = root.path().join("plain");
         fs::write(&plain, "").unwrap();

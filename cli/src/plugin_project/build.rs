@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folder_without_a_project_is_the_users_mistake() {
+    fn folder_without_a_project_is_a_user_error() {
         let folder = tempfile::tempdir().unwrap();
         for problem in [
             build(folder.path()).unwrap_err(),

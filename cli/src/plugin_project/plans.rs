@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn only_plans_that_are_expected_count() {
+    fn only_expected_plans_are_checked() {
         let folder = tempfile::tempdir().unwrap();
         let names = |all| {
             let plans = plans(folder.path(), all).unwrap();

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sources_are_those_of_this_version() {
+    fn embedded_sources_are_of_this_version() {
         let folder = tempfile::tempdir().unwrap();
         RUST.unpack(folder.path(), "sdk").unwrap();
         for path in ["sdk/src/lib.rs", "wit/plugin.wit", "jvms/src/opcode.rs"] {
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn manifests_inherit_what_the_workspace_says_and_have_no_tests() {
+    fn manifests_inherit_workspace_settings_without_tests() {
         let files = RUST.files().unwrap();
         let text = |wanted: &str| {
             let found = files.iter().find(|(path, _)| *path == wanted);
@@ -94,7 +94,7 @@ mod tests {
         assert!(!rewriter.contains("proptest"), "{rewriter}");
     }
     #[test]
-    fn functions_of_c_begin_with_their_interface_alone() {
+    fn c_functions_are_prefixed_by_their_interface() {
         let files = C.files().unwrap();
         let text = |wanted: &str| {
             let found = files.iter().find(|(path, _)| *path == wanted);

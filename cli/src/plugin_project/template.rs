@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_that_cargo_and_the_host_take() {
+    fn names_follow_the_rules_of_cargo_and_the_host() {
         for name in ["a", "call-counter", "x9_y"] {
             check_name(name, rust::RUST.reserved).unwrap();
         }
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_on_the_way_to_the_last_part_are_made() {
+    fn parent_folders_are_created() {
         let folder = tempfile::tempdir().unwrap();
         let project = folder.path().join("there/../here/mine");
         fs::create_dir(folder.path().join("there")).unwrap();
@@ -189,13 +189,13 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_the_name_is_replaced() {
+    fn every_spelling_of_the_name_is_replaced() {
         let text = "my-plugin my_plugin::MyPlugin";
         assert_eq!(named(text, "sql-timer"), "sql-timer sql_timer::SqlTimer");
     }
 
     #[test]
-    fn what_is_there_is_kept() {
+    fn existing_files_are_kept() {
         let folder = tempfile::tempdir().unwrap();
         let project = folder.path().join("mine");
         make(&project, Language::Rust).unwrap();
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn project_of_each_language_is_known_by_its_files() {
+    fn files_determine_the_language_of_a_project() {
         for language in Language::value_variants() {
             let folder = tempfile::tempdir().unwrap();
             let project = folder.path().join("mine");

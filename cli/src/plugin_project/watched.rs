@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn change_is_told_once_and_only_when_it_is_over() {
+    fn change_is_reported_once_after_it_has_settled() {
         let folder = tempfile::tempdir().unwrap();
         let source = folder.path().join("src/lib.rs");
         fs::create_dir_all(source.parent().unwrap()).unwrap();
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_builds_write_is_no_change() {
+    fn build_outputs_are_no_change() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("plugin.py"), "").unwrap();
         std::os::unix::fs::symlink(folder.path(), folder.path().join("round")).unwrap();
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn component_that_is_replaced_is_a_change_once_it_is_there() {
+    fn replaced_component_is_a_change_once_it_exists() {
         let folder = tempfile::tempdir().unwrap();
         let component = folder.path().join("x.wasm");
         fs::write(&component, "1").unwrap();
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_change_is_refused() {
+    fn plugin_that_cannot_change_is_refused() {
         let kept = format!("{STORE}/{}/x.wasm", "ab".repeat(32));
         for plugin in ["coverage", "nosuch", &kept] {
             assert_eq!(

@@ -255,7 +255,7 @@ grant = [\"probes\"]
     }
 
     #[test]
-    fn grants_are_changed_and_all_else_stays() {
+    fn grants_change_and_other_text_stays() {
         let new = file(TEXT)
             .with("b", &strings(&["probes", "rewrite"]))
             .unwrap();
@@ -267,7 +267,7 @@ grant = [\"probes\"]
     }
 
     #[test]
-    fn plugin_is_removed_with_its_settings_and_no_more() {
+    fn plugin_is_removed_with_only_its_settings() {
         let new = file(TEXT).without("a").unwrap();
         let begin = TEXT.find("[[plugin]]").unwrap();
         let end = TEXT.find("# the second").unwrap();
@@ -278,7 +278,7 @@ grant = [\"probes\"]
     }
 
     #[test]
-    fn what_is_written_otherwise_is_left_to_the_user() {
+    fn unsupported_form_is_left_to_the_user() {
         for text in [
             "plugin = [{ use = \"a\" }]\n",
             "[[plugin]]\nuse = \"a\"\ngrant = [\n  \"boot\",\n]\n",

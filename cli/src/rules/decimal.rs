@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn decimal_places_stay_as_they_were_written() {
+    fn decimal_places_are_preserved() {
         for (text, shown) in [
             ("0.80", "0.80"),
             (".8", "0.8"),
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_compared_whatever_their_decimal_places() {
+    fn comparison_ignores_trailing_zeros() {
         assert_eq!(decimal("0.8").cmp(&decimal("80%")), Ordering::Equal);
         assert!(decimal("10") > decimal("9.99"));
         assert!(decimal("0.09") < decimal("0.1"));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_is_rounded_away_from_the_limit() {
+    fn displayed_values_are_rounded_away_from_the_limit() {
         let rounded = |number: f64, limit, rounding| {
             let rounded = Decimal::from(number).rounded_as(&decimal(limit), rounding);
             rounded.to_string()

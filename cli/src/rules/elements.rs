@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn elements_have_their_text_and_places() {
+    fn elements_have_text_and_positions() {
         let text = "<?xml version=\"1.0\"?><!-- <x> --><m:a xmlns:m=\"u\"> x &amp; <![CDATA[<y>]]>\n<b c='1'/></m:a>";
         let root = read(text).unwrap();
         assert_eq!((root.name.as_str(), root.text.as_str()), ("a", "x & <y>"));
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_xml_is_named_with_its_place() {
+    fn malformed_xml_is_reported_with_its_position() {
         let deep = "<a>".repeat(100);
         for (text, place, message) in [
             ("", "", "there is no element"),

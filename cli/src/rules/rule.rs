@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn violations_are_said_as_jacoco_says_them() {
+    fn violations_are_worded_like_jacocos() {
         use CounterKind::{Branch, Class, Instruction, Line};
         let covered = |least| limit(Line, Value::CoveredRatio, least, "");
         for (element, limit, said) in [
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn names_decide_what_a_rule_is_about() {
+    fn names_select_the_elements_of_a_rule() {
         let lines = || limit(CounterKind::Line, Value::CoveredRatio, "1.00", "");
         let found = |include: &[&str], exclude: &[&str]| {
             let found = check(Element::Class, include, exclude, lines());

@@ -22,7 +22,7 @@ const JACOCO: &str = "
 </rule>";
 
 #[test]
-fn rules_of_jacoco_are_read_alone_and_in_its_plugins_configuration() {
+fn jacoco_rules_are_read_alone_and_from_a_pom() {
     let alone = format!(
         "<?xml version=\"1.0\"?>\n<rules>{}</rules>",
         JACOCO.replace("${least}", "80%")
@@ -70,7 +70,7 @@ fn rules_of_jacoco_are_read_alone_and_in_its_plugins_configuration() {
 }
 
 #[test]
-fn rules_in_toml_are_the_same() {
+fn toml_rules_equal_jacocos() {
     let rules = read(
         "[[rule]]\nlimit = [{ counter = \"branch\", minimum = 0.700 }]\n\n\
          [[rule]]\nelement = \"source-file\"\ninclude = [\"com/acme/**\"]\nexclude = [\"**/*Test.java\"]\n\
@@ -94,7 +94,7 @@ fn rules_in_toml_are_the_same() {
 }
 
 #[test]
-fn mistakes_are_shown_with_their_place() {
+fn mistakes_are_displayed_with_their_position() {
     let xml = |inner: &str| format!("<rules>\n<rule>{inner}</rule>\n</rules>");
     let limit = |inner: &str| xml(&format!("<limits><limit>{inner}</limit></limits>"));
     for (text, place, told) in [

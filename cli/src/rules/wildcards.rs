@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wildcards_are_jacocos() {
+    fn wildcards_match_like_jacocos() {
         for (pattern, name) in [
             ("*", ""),
             ("com.acme.*", "com.acme.web.Page"),

@@ -176,7 +176,7 @@ mod tests {
     use trace::summary::Order;
 
     #[test]
-    fn trace_without_some_calls_is_incomplete_whatever_the_reason_unless_that_was_asked_for() {
+    fn trace_with_lost_calls_is_incomplete_unless_requested() {
         let complete = |lost: Lost| {
             let trace = Trace {
                 lost,

@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn version_stands_in_a_section_of_its_own_behind_all_others() {
+    fn version_is_the_last_custom_section() {
         let folder = tempfile::tempdir().unwrap();
         let (module, component) = (
             folder.path().join("a_b.wasm"),

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn component_is_old_once_a_source_comes_changes_or_goes() {
+    fn component_is_outdated_after_a_source_is_added_changed_or_removed() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         let (component, source) = (folder.join("target/x.wasm"), folder.join("src/x.c"));
