@@ -21,10 +21,7 @@ const MOST_NAMES: usize = 200_000;
 #[must_use]
 pub fn problem(agent: &mut Agent, absent: &[String]) -> Problem {
     let names = names(agent, absent);
-    let problem = Problem::user(
-        "H0730",
-        "no loader has this class or finds a file of it; nothing was changed",
-    );
+    let problem = Problem::user("H0730", "no loader finds this class; nothing was changed");
     let problem = absent.iter().fold(problem, |problem, class| {
         let problem = problem.with("class", class);
         match nearest(class, &names) {
@@ -34,7 +31,7 @@ pub fn problem(agent: &mut Agent, absent: &[String]) -> Problem {
     });
     problem.with(
         "help",
-        "name the class as a loader of the JVM finds it; --partial leaves it out, --force waits for it",
+        "correct the name, leave the class out with --partial, or wait for it with --force",
     )
 }
 

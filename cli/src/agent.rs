@@ -40,7 +40,7 @@ const SILENCE: Duration = Duration::from_secs(5);
 /// Code of a stopped JVM.
 pub const STOPPED: &str = "H0510";
 /// Help for a stopped JVM.
-const GO_ON: &str = "let it go on: kill -CONT, or the debugger that holds it";
+const GO_ON: &str = "resume it: with kill -CONT, or in its debugger";
 
 /// Maximum time in which an agent leaves the JVM, and the time between attempts to load another.
 const LEAVING: Duration = Duration::from_millis(600);
@@ -115,7 +115,7 @@ impl Agent {
         let mut look = || match begun.elapsed() {
             time if time < PATIENCE => look_at(process, is_accepted, time),
             time => Err(ControlError::NoAnswer(format!(
-                "nothing for {} s",
+                "no answer for {} s",
                 time.as_secs()
             ))),
         };
@@ -316,7 +316,10 @@ fn unanswered(error: ControlError, request: &Request) -> Problem {
     }
     let asked = serde_json::to_value(request).unwrap_or_default();
     let asked = asked["request"].as_str().unwrap_or_default();
-    problem.with("asked", format!("`{asked}`, which is done once it goes on"))
+    problem.with(
+        "asked",
+        format!("`{asked}`, which runs once the JVM resumes"),
+    )
 }
 
 /// An agent that was found in a JVM, or loaded into it.
@@ -458,13 +461,13 @@ fn not_free(other: bool) -> Problem {
         return already_there()
             .with(
                 "found",
-                "another command is just attaching to this JVM or leaving it",
+                "another command is attaching to this JVM or leaving it",
             )
             .with("help", "try again");
     }
     already_there()
-        .with("found", "it takes no commands: it was started with control=off, or is just starting or leaving for another command")
-        .with("help", "try again; if that stays so, report what it records, or restart the JVM")
+        .with("found", "its control channel is off (control=off), or it is starting or leaving for another command")
+        .with("help", "try again; if it fails again, report the existing recording, or restart the JVM")
 }
 
 /// The file in which an agent leaves its messages for the command that attaches it.
@@ -531,8 +534,8 @@ fn absent(process: &Process) -> Problem {
     let problem = Problem::user("H0701", format!("no agent listens in the JVM {pid}"));
     if process.maps(AGENT_LIBRARY) == Some(true) {
         return problem
-            .with("found", format!("{AGENT_LIBRARY} is loaded: an agent was there and has left, as after every visit"))
-            .with("help", format!("`classhook attach {pid}` brings it back. If that says that one is there, it was started with control=off, or has told on the JVM's standard error why it does not listen"));
+            .with("found", format!("{AGENT_LIBRARY} is loaded: an agent has left the JVM, as after every visit"))
+            .with("help", format!("`classhook attach {pid}` loads it again. If an agent is there, its control channel is off (control=off), or the JVM's standard error has the cause"));
     }
     problem.with(
         "help",

@@ -532,7 +532,7 @@ impl<'r> Analysis<'r> {
         let unknown: Vec<_> = self.unknown().collect();
         let Some(first) = unknown.first() else { return };
         let message = format!(
-            "{} recorded classes are not in the report: their class files are not at hand",
+            "{} recorded classes are not in the report: their class files are missing",
             unknown.len()
         );
         let warning = Warning::new("H0618", message).with(
@@ -735,7 +735,7 @@ fn without_probes(class: &ClassDescription<'_>) -> Option<(Warning, String)> {
     let (first, _) = methods.next()?;
     let count = methods.count() + 1;
     let message = format!(
-        "{} has {} left out that cannot be measured",
+        "{} has {} that cannot be measured",
         class.name,
         counted(count, "method")
     );
@@ -768,12 +768,12 @@ fn changed_by_jacoco(
     match changed.is_empty() {
         true => None,
         false if changed.iter().any(is_offline) => Some((
-            "the program ran from classes that JaCoCo had instrumented before",
-            "run the classes that the compiler made, or report the .exec that those of JaCoCo write",
+            "JaCoCo had instrumented the program's classes offline",
+            "run the compiler's classes, or report the .exec file that JaCoCo writes",
         )),
         false => Some((
-            "JaCoCo's agent is in that JVM, too, and changes each class before Classhook sees it",
-            "start the program without JaCoCo's agent (Maven: -Djacoco.skip=true), or report the .exec that it writes",
+            "JaCoCo's agent is in that JVM, too, and changes each class before Classhook's",
+            "start the program without JaCoCo's agent (Maven: -Djacoco.skip=true), or report its .exec file",
         )),
     }
 }
@@ -810,7 +810,7 @@ fn no_match(
     let by_tool = changed_by(found).map(|tool| {
         (
             format!("{tool} has changed this file"),
-            "name the class files that the compiler made",
+            "name the compiler's class files",
         )
     });
     let by_tool = by_tool.or_else(|| by_jacoco().map(|(cause, help)| (cause.to_owned(), help)));
@@ -818,10 +818,9 @@ fn no_match(
     let (cause, help) = match by_tool {
         Some(found) => found,
         None => (
-            "it was compiled anew, another place has the version that ran, or another agent changed it when it was loaded"
+            "it was recompiled, another location has the version that ran, or another agent changed it at load time"
                 .to_owned(),
-            "name the very class files that the program ran with, or record anew. --carry-over counts what ran of methods \
-             that have not changed; without --classes the report holds what ran",
+            "name the class files of the recorded program, or record again. --carry-over counts unchanged methods; without --classes the report covers the classes that ran",
         ),
     };
     let listed: Vec<String> = ids.iter().map(|id| format!("{id:016x}")).collect();

@@ -42,16 +42,13 @@ pub fn plugins(plugins: &[Plugin]) -> String {
 /// Lists the native methods that keep a wrapper method.
 #[must_use]
 pub fn natives(natives: &[String]) -> String {
-    kept(
-        "native methods that keep a method in front of them",
-        natives,
-    )
+    kept("native methods that keep a wrapper method", natives)
 }
 
 /// Lists the classes whose structure plugins changed.
 #[must_use]
 pub fn structures(classes: &[String]) -> String {
-    kept("classes that keep what was added or renamed", classes)
+    kept("classes that keep added or renamed members", classes)
 }
 
 fn kept(what: &str, names: &[String]) -> String {

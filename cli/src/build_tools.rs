@@ -182,13 +182,13 @@ impl Build {
     pub fn without_agent(&self) -> &'static str {
         match self.tool {
             Tool::Maven | Tool::Ant => {
-                "does the build start a JVM, and hand its environment (JAVA_TOOL_OPTIONS) on to it?"
+                "check that the build starts a JVM, and passes its environment (JAVA_TOOL_OPTIONS) on to it"
             }
             Tool::Gradle => {
-                "a Gradle daemon that was running before does not get the agent: add --no-daemon; tests that are up to date are not run: add --rerun-tasks"
+                "add --no-daemon: a running Gradle daemon does not get the agent; add --rerun-tasks: up-to-date tests do not run"
             }
             Tool::Bazel => {
-                "Bazel hands no variables on to tests: add --test_env=JAVA_TOOL_OPTIONS, --cache_test_results=no and --sandbox_writable_path= with the output folder"
+                "Bazel passes no variables on to tests: add --test_env=JAVA_TOOL_OPTIONS, --cache_test_results=no and --sandbox_writable_path= with the output folder"
             }
         }
     }
@@ -201,16 +201,14 @@ impl Build {
     pub fn without_classes(&self) -> &'static str {
         match self.tool {
             Tool::Maven => {
-                "were tests skipped (-DskipTests, -Dmaven.test.skip), or are there none? A JVM without JAVA_TOOL_OPTIONS in its environment is not measured, either"
+                "check that tests exist and were not skipped (-DskipTests, -Dmaven.test.skip). A JVM without JAVA_TOOL_OPTIONS in its environment is not measured"
             }
             Tool::Gradle => {
-                "tests that are up to date are not run: add --rerun-tasks. A daemon that was running before has no agent: gradle --stop"
+                "add --rerun-tasks: up-to-date tests do not run. Stop a running daemon, which has no agent: gradle --stop"
             }
-            Tool::Ant => {
-                "does the target that was named run tests, in a JVM of their own or in Ant's?"
-            }
+            Tool::Ant => "check that the target runs tests, in a separate JVM or in Ant's",
             Tool::Bazel => {
-                "cached tests are not run: add --cache_test_results=no, and --test_env=JAVA_TOOL_OPTIONS, which Bazel keeps back otherwise"
+                "cached tests do not run: add --cache_test_results=no, and --test_env=JAVA_TOOL_OPTIONS, which Bazel withholds by default"
             }
         }
     }
@@ -221,17 +219,15 @@ impl Build {
 pub fn told(tool: &str, classes: &[String]) -> String {
     match classes {
         [] => format!(
-            "{tool}: no folder with the project's classes is there, so what was loaded is reported, but for {tool} \
-             itself; --classes names the classes to report"
+            "{tool}: no folder with the project's classes was found, so the report covers all loaded classes, without {tool} itself; --classes names others"
         ),
         [first, rest @ ..] => {
             let more = match rest.len() {
                 0 => String::new(),
-                count => format!(" and {}", counted(count, "more place")),
+                count => format!(" and {}", counted(count, "more location")),
             };
             format!(
-                "{tool}: the classes in {first}{more} are reported, tests and {tool} itself are not; --classes names \
-                 others"
+                "{tool}: the report covers the classes in {first}{more}, without tests and {tool} itself; --classes names others"
             )
         }
     }

@@ -131,20 +131,20 @@ fn unclear(name: &str, paths: &[&PathBuf]) -> Warning {
         .collect();
     Warning::new(
         "H0679",
-        format!("it is not clear which changed file is {name}, whose lines are left out"),
+        format!("several changed files may be {name}; its lines are left out"),
     )
     .with("found", paths.join("\n"))
     .with("help", "name the folders of the sources with --sources")
 }
 
 fn changed_since(names: &[String]) -> Warning {
-    Warning::new("H0654", "sources were changed after what ran had begun")
-        .with("found", some(names))
-        .with(
-            "note",
-            "what is said of their lines may be that of other lines",
-        )
-        .with("help", "build and run it again")
+    Warning::new(
+        "H0654",
+        "sources were changed after the recorded program had started",
+    )
+    .with("found", some(names))
+    .with("note", "coverage of their lines may belong to other lines")
+    .with("help", "build and run it again")
 }
 
 /// Returns a note about changed source files that belong to no class of the report.
@@ -158,8 +158,8 @@ fn not_reported(changes: &Changes, used: &BTreeSet<&PathBuf>) -> Option<String> 
     let others: Vec<String> = others.map(|path| path.display().to_string()).collect();
     counted(
         &others,
-        "changed source file is that of no class in the report",
-        "changed source files are those of no class in the report",
+        "changed source file belongs to no class in the report",
+        "changed source files belong to no class in the report",
     )
 }
 
@@ -176,8 +176,8 @@ fn without_lines(bundles: &[BundleCoverage]) -> Option<String> {
         .collect();
     counted(
         &names,
-        "class names no source file or no lines, so it is not known whether it is changed",
-        "classes name no source file or no lines, so it is not known whether they are changed",
+        "class names no source file or no lines, so its changes are unknown",
+        "classes name no source file or no lines, so their changes are unknown",
     )
 }
 

@@ -58,13 +58,13 @@ fn warning(failed: &FailedPlugin, pid: Option<u32>) -> Option<Warning> {
     let what = match &failed.switched_off {
         Some(cause) => format!("the plugin `{name}` was switched off: {cause}"),
         None if failed.served == 0 => {
-            format!("the plugin `{name}` failed on each class in which it wanted something")
+            format!("the plugin `{name}` failed on every class that it selected")
         }
         None => return None,
     };
     let (served, shown) = (counted(failed.served, "class"), failed.shown);
     let found = format!(
-        "{served} of {shown} with what it asked for, {} without",
+        "{served} of {shown} with its edits, {} without",
         failed.failed
     );
     let found = match pid {
@@ -101,8 +101,8 @@ mod tests {
         let told = warning(&nothing, Some(7)).unwrap().to_string();
         assert_eq!(
             told,
-            "warning[H0686]: the plugin `p` failed on each class in which it wanted something\n  \
-             found    in the JVM 7, 0 classes of 9 with what it asked for, 2 without\n  \
+            "warning[H0686]: the plugin `p` failed on every class that it selected\n  \
+             found    in the JVM 7, 0 classes of 9 with its edits, 2 without\n  \
              first    a/B: it trapped\n"
         );
         let off = FailedPlugin {

@@ -35,15 +35,14 @@ impl Following {
         }
         let plugins = &mut settings.change.configuration.plugins;
         if !plugins.grant.iter().any(|grant| grant == CAPABILITY) {
-            return Err(Problem::user(
-                "H0639",
-                "--follow changes classes of the JDK, and the plugin may not",
-            )
-            .with("expected", "--grant boot")
-            .with(
-                "help",
-                "tasks are submitted and run in java.util.concurrent and java.lang.Thread",
-            ));
+            return Err(
+                Problem::user("H0639", "--follow needs the grant for classes of the JDK")
+                    .with("expected", "--grant boot")
+                    .with(
+                        "help",
+                        "tasks are submitted and run in java.util.concurrent and java.lang.Thread",
+                    ),
+            );
         }
         plugins.select = selected(&plugins.select)?;
         let given = plugins.plugin_settings.as_deref().unwrap_or("{}");

@@ -34,7 +34,7 @@ fn without_target(error: &clap::Error, words: &[OsString]) -> Option<Problem> {
     command
         .get_positionals()
         .find(|arg| arg.get_id() == "pid")?;
-    let message = "neither a JVM that is running nor a command to start is named";
+    let message = "neither a running JVM nor a command is named";
     let help = format!(
         "classhook {name} 4711 … with a PID, which `classhook ps` lists, or classhook {name} … -- java -jar app.jar"
     );
@@ -73,7 +73,7 @@ fn without_dashes(error: &clap::Error, words: &[OsString]) -> Option<Problem> {
         return None;
     }
     if run_files::is_called_as_one(Path::new(program)) {
-        let message = format!("`{program}` is no command: it is called as a file of a run");
+        let message = format!("`{program}` is no command: it is named like a run file");
         let help = format!("`classhook report {}` shows it", quoted(program));
         return Some(Problem::user("H0674", message).with("help", help));
     }
@@ -85,8 +85,7 @@ fn without_dashes(error: &clap::Error, words: &[OsString]) -> Option<Problem> {
             .join(" ")
     };
     let before = before.get(1..).unwrap_or_default();
-    let message =
-        format!("`{program}` stands where no command can be: commands to start stand behind `--`");
+    let message = format!("`{program}` needs `--` in front of it, as every command to start");
     let help = format!("classhook {} -- {}", shown(before), shown(started));
     Some(Problem::user("H0674", message).with("help", help))
 }

@@ -42,7 +42,7 @@ pub fn named(problem: Problem, holders: &[Holder], is_such: impl Fn(&str) -> boo
     };
     let mut others = holders.iter().filter(is_other).peekable();
     if others.peek().is_none() {
-        let text = "no command: it works until somebody ends it, or the JVM ends";
+        let text = "no command: it stays until a command or the end of the JVM removes it";
         return problem.with("held by", text);
     }
     others.fold(problem, |problem, holder| {

@@ -217,7 +217,7 @@ impl Compiler<'_> {
             return problem.with("help", help);
         }
         let path = format!(
-            "sources are compiled on the JVM's class path and module path, and on what the loaders of their classes have loaded from elsewhere: {} places, of which {} were unpacked from others. --class-path names another path",
+            "the class path has {} locations, {} of them unpacked: those of the JVM's class path and module path, and of the classes' loaders. --class-path names another path",
             self.path.places().len(),
             self.path.unpacked(),
         );
@@ -353,7 +353,7 @@ impl Facts {
 }
 
 fn no_compiler(own: &Path) -> Problem {
-    Problem::user("H0725", "there is no Java compiler")
+    Problem::user("H0725", "no Java compiler was found")
         .with("looked", format!("{}, JAVA_HOME and PATH", own.display()))
         .with(
             "help",

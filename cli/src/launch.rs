@@ -42,7 +42,7 @@ pub fn run(
     output: Option<File>,
 ) -> Result<u8, Problem> {
     let Some((name, arguments)) = command.split_first() else {
-        return Err(Problem::user("H0602", "there is no command to run")
+        return Err(Problem::user("H0602", "no command is given")
             .with("expected", "a command after `--`")
             .with(
                 "help",
@@ -77,13 +77,13 @@ fn check_is_alone(tool_options: Option<&OsStr>) -> Result<(), Problem> {
     };
     let problem = Problem::user(
         "H0605",
-        "the JVMs would get the agent twice, and take the first",
+        "the JVMs would get the agent twice, and load only the first",
     );
     Err(problem
         .with("found", format!("{TOOL_OPTIONS}={}", found.display()))
         .with(
             "help",
-            "start one command of classhook at a time; `classhook profile PID` and others join a JVM that has the agent",
+            "start one classhook command at a time; `classhook profile PID` and others attach to a JVM with the agent",
         ))
 }
 
@@ -112,7 +112,7 @@ fn agent_argument(library: &OsStr, options: &AgentOptions) -> Result<OsString, P
     if library.as_encoded_bytes().contains(&b'=') {
         return Err(Problem::user(
             "H0601",
-            "the path of the agent library holds a `=`, where the JVM would cut it",
+            "the path of the agent library contains a `=`, at which the JVM would cut it",
         )
         .with("found", library.display().to_string())
         .with(

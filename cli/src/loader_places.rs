@@ -86,15 +86,15 @@ pub fn check(agent: &mut Agent, wanted: &str, names: &[String]) -> Result<(), Pr
         Some(by) if by.is_empty() => {
             let warning = Warning::new(
                 "H0729",
-                format!("no loaded class is of a loader {wanted} now"),
+                format!("no class is loaded by a loader {wanted} now"),
             );
-            let help = "the patch waits for such a loader; `classhook rollback` takes it back";
+            let help = "the patch waits for such a loader; `classhook rollback` removes it";
             complain(warning.with("help", help));
             Ok(())
         }
         Some(by) => {
             let problem =
-                Problem::user("H0729", format!("no loaded class is of a loader {wanted}"));
+                Problem::user("H0729", format!("no class is loaded by a loader {wanted}"));
             let problem = by
                 .into_iter()
                 .fold(problem, |problem, found| problem.with("found", found));

@@ -26,14 +26,12 @@ impl Metaspace {
     /// `H0627`.
     pub fn check(self, pid: Option<i32>) -> Result<(), Problem> {
         match self.ignore_metaspace && pid.is_none() {
-            true => Err(Problem::user(
-                "H0627",
-                "--ignore-metaspace goes with a JVM that is running",
-            )
-            .with(
-                "help",
-                "leave it out: classes that are changed as they load are there once",
-            )),
+            true => Err(
+                Problem::user("H0627", "--ignore-metaspace needs a running JVM").with(
+                    "help",
+                    "leave it out: classes changed at load time need no extra metaspace",
+                ),
+            ),
             false => Ok(()),
         }
     }

@@ -77,7 +77,7 @@ fn check_is_no_material(option: &str, path: &Path) -> Result<(), Problem> {
     Err(Problem::user("H0689", message)
         .with(
             "found",
-            "a file that reports are made of: of a run, a class file or a jar",
+            "an input of reports: a run file, a class file or a jar",
         )
         .with("help", "name another file"))
 }

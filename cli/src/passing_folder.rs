@@ -99,7 +99,7 @@ impl PassingFolder {
         self.leave();
         let path = show::path(&self.theirs);
         say(format_args!(
-            "the agent goes on recording in {path}, which is kept for a day after its last change"
+            "the agent continues to record in {path}, which is kept for a day after its last change"
         ));
     }
 }
@@ -122,7 +122,7 @@ fn is_anywhere(settings: &Settings) -> bool {
 
 /// Returns the error for a missing temporary file or folder.
 pub fn no_folder(error: io::Error) -> Problem {
-    Problem::user("H0620", "there is no place for what is recorded")
+    Problem::user("H0620", "cannot create a folder for the recording")
         .with("found", error.to_string())
         .with("help", "name a folder with --output")
 }

@@ -27,6 +27,6 @@ pub fn plan_text(class: &ClassFile<'_>, explanation: &Explanation) -> String {
     }
     let skipped = &explanation.skipped;
     let written = print::plan(class, &class_edits, &remarks, skipped, &mut text);
-    debug_assert!(written.is_ok(), "a string takes everything");
+    debug_assert!(written.is_ok(), "writing to a string cannot fail");
     text
 }

@@ -21,7 +21,7 @@ pub fn read(files: &[PathBuf], warnings: &mut Warnings) -> Result<Vec<PluginTabl
     for path in files {
         let content = fs::read(path).map_err(|error| Problem::unreadable(path, &error))?;
         let read = PluginTables::parse(&content).map_err(|cause| {
-            let message = format!("{} holds no whole tables", path.display());
+            let message = format!("{} does not hold complete tables", path.display());
             Problem::user("H0611", message).with("found", cause)
         })?;
         all.push(read);
@@ -145,22 +145,19 @@ fn missing(tables: &PluginTables) -> Option<Warning> {
         return None;
     }
     let what = match tables.retired {
-        true => "was told nothing any more from some time on",
-        false => "was not told all",
+        true => "got no more events from some time on",
+        false => "did not get all events",
     };
     let message = format!("the plugin `{plugin}` {what} of the JVM {}", jvm.pid);
     let mut warning = Warning::new("H0665", message);
     if *lost > 0 {
-        let found = format!(
-            "{} events, and {lost} that it was not handed",
-            tables.events
-        );
+        let found = format!("{} events, and {lost} that it did not get", tables.events);
         warning = warning.with("found", found);
     }
     if !tables.complete {
         warning = warning.with(
             "cause",
-            "the JVM was killed, or runs still; the tables are those of a few seconds before",
+            "the JVM was killed, or still runs; the tables are a few seconds old",
         );
     }
     if let Some(cause) = cause {
@@ -208,7 +205,7 @@ mod tests {
                     lost: 7,
                     ..of("p", &[])
                 },
-                "7 that it was not handed",
+                "7 that it did not get",
             ),
             (
                 PluginTables {
@@ -223,7 +220,7 @@ mod tests {
                     cause: Some("it trapped".to_owned()),
                     ..of("p", &[])
                 },
-                "nothing any more",
+                "no more events",
             ),
         ] {
             let warning = missing(&tables).expect("a warning");

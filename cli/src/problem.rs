@@ -55,8 +55,8 @@ impl Problem {
     #[must_use]
     pub fn stopped_halfway() -> Self {
         let error = HostError::new("H0645", "interrupted between two batches of classes")
-            .with("found", "the classes after that are as they were before")
-            .with("help", "`classhook status` tells how many are changed; the same command again, or `classhook off`, brings them in line");
+            .with("found", "later classes are unchanged")
+            .with("help", "`classhook status` counts the changed classes; repeat the command, or undo it with `classhook off`");
         Self { exit: 130, error }
     }
 
@@ -67,7 +67,7 @@ impl Problem {
         let changed = format!("{} had been changed", counted(changed, "class"));
         let error = HostError::new("H0645", "interrupted before all classes were changed")
             .with("found", changed)
-            .with("note", "the JVM's classes are as they were before");
+            .with("note", "the JVM's classes are restored");
         Self { exit: 130, error }
     }
 
@@ -147,7 +147,7 @@ impl Problem {
             .with("found", error.to_string())
             .with(
                 "help",
-                "what came before is in it, and its last line may be cut; name a file where there is room",
+                "the file holds the earlier data, and its last line may be cut; name a file on a disk with space",
             )
     }
 

@@ -143,7 +143,7 @@ impl Bar {
         let Progress { done, total } = progress;
         if total >= MANY && std::mem::take(&mut self.warns) {
             say(format_args!(
-                "{} are changed; the JVM compiles their methods anew, so the program is slower for a while, up to minutes; --select (and --methods) take fewer",
+                "{} are changed; the JVM compiles their methods again, so the program is slower for up to some minutes; --select (and --methods) take fewer",
                 counted(total, "class")
             ));
         }

@@ -86,7 +86,7 @@ fn of_folders(paths: &[PathBuf], inputs: &ReportInputs) -> Result<ReportInputs, 
         };
         let told = build_tools::told(&project.tool, &project.classes);
         say(format_args!(
-            "{told}; {}/*.hook is all that ran",
+            "{told}; {}/*.hook names all classes that ran",
             path(folder)
         ));
         inputs.classes.extend(project.classes);
@@ -109,11 +109,11 @@ fn read(file: &Path) -> Result<Option<Project>, Problem> {
         other => Err(format!("version {other}")),
     });
     project.map(Some).map_err(|found| {
-        let message = format!("{} does not say which classes are reported", path(file));
+        let message = format!("{} does not list the reported classes", path(file));
         Problem::user("H0611", message)
             .with(
                 "expected",
-                format!("what `classhook coverage` writes, of version {VERSION}"),
+                format!("a file of `classhook coverage`, version {VERSION}"),
             )
             .with("found", found)
             .with(

@@ -88,7 +88,7 @@ fn refused(process: &Process, folder: &Path, error: &io::Error) -> Problem {
         .with("found", error.to_string())
         .with(
             "help",
-            "name another folder with --output; one that is not there yet is made for that user",
+            "name another folder with --output; a new one is created for that user",
         )
 }
 
@@ -137,7 +137,7 @@ fn make_own(process: &Process, folder: &Path) -> io::Result<()> {
     }
     let found = fs::symlink_metadata(folder)?;
     if !found.is_dir() || found.uid() != process.effective_uid() {
-        let message = format!("it is there already, and user {}'s", found.uid());
+        let message = format!("it exists already, and belongs to user {}", found.uid());
         return Err(io::Error::new(ErrorKind::PermissionDenied, message));
     }
     process.check_access(folder, MAKE_FILES)

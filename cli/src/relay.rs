@@ -17,9 +17,10 @@ use crate::show::{name, say};
 /// Help if no connection was made.
 const NOBODY: &str = "start `classhook collect` there first, with a copy of its token file here; with --output DIR the recording stays here as well";
 /// Help if the recording is empty.
-const EMPTY: &str = "does the command start a JVM, and does what the agent said above explain it?";
+const EMPTY: &str = "check that the command starts a JVM, and see the agent's messages above";
 /// Help if the connection broke.
-const CUT_OFF: &str = "what came before is there, and stays; with --output DIR the whole recording stays here as well";
+const CUT_OFF: &str =
+    "the receiver keeps the earlier data; with --output DIR the whole recording stays here as well";
 
 /// Where recordings are sent.
 #[derive(Debug, Clone, Default, Args)]
@@ -68,13 +69,13 @@ impl RelayOptions {
     fn check_words(&self, to: &str) -> Result<(), Problem> {
         let is_tcp = to.starts_with("tcp://");
         if !is_tcp && !to.starts_with("unix:") {
-            return Err(Problem::user("H0669", "--to is no address of a receiver")
+            return Err(Problem::user("H0669", "--to is no receiver address")
                 .with("expected", "tcp://HOST:PORT or unix:PATH")
                 .with("found", to));
         }
         match &self.token_file {
             None if is_tcp => Err(Problem::user("H0669", "tcp needs a token")
-                .with("help", "`classhook collect --token-file FILE` makes one; copy that file, and name it here with --token-file")),
+                .with("help", "`classhook collect --token-file FILE` creates one; copy that file, and name it here with --token-file")),
             Some(file) => match file.metadata() {
                 Ok(_) => Ok(()),
                 Err(error) => Err(Problem::unreadable(file, &error)),

@@ -48,7 +48,7 @@ impl ReportPlugins {
         let message = format!("the plugin `{}` computes no tables", config.name);
         Err(Problem::user("H0697", message)
             .with("expected", "a component that exports classhook:plugin/reporter")
-            .with("help", "what it recorded is shown without it; in Rust `classhook_sdk::export!(…, reporter)` exports a `Reporter`"))
+            .with("help", "leave it out to show its recorded data; in Rust `classhook_sdk::export!(…, reporter)` exports a `Reporter`"))
     }
 }
 
@@ -90,7 +90,7 @@ fn one(plugin: &PluginConfig, recorded: &Arc<Vec<Table>>) -> Result<Vec<Table>, 
     let is_own = |number: &usize| recorded.get(*number).is_some_and(|it| it.plugin() == name);
     let own: Vec<usize> = (0..recorded.len()).filter(is_own).collect();
     if own.is_empty() {
-        let cause = "nothing that was recorded is of it";
+        let cause = "the recording has no data of it";
         return Err((cause.to_owned(), not_computed(name, cause)));
     }
     let material = OfPlugin {

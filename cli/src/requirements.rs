@@ -97,29 +97,26 @@ impl Requirements {
 }
 
 fn no_complexity() -> Problem {
-    Problem::user(
-        "H0673",
-        "no rule can ask for the complexity of changed lines",
-    )
-    .with("expected", "line, branch, instruction, method or class")
-    .with(
-        "help",
-        "complexity belongs to whole methods: check it without --diff",
-    )
+    Problem::user("H0673", "no rule can limit the complexity of changed lines")
+        .with("expected", "line, branch, instruction, method or class")
+        .with(
+            "help",
+            "complexity belongs to whole methods: check it without --diff",
+        )
 }
 
 /// Returns the error for an empty measurement, which fulfils no rule.
 fn nothing_measured() -> Problem {
-    Problem::user("H0671", "no class was measured that a rule could be about")
+    Problem::user("H0671", "no class was measured, so no rule can be checked")
         .with("expected", "at least one class with instructions")
         .with("found", "none")
         .with(
             "help",
-            "was the program started, with plugin coverage? are its classes in what --classes and --select name?",
+            "check that the program ran with the plugin coverage, and that --classes and --select name its classes",
         )
 }
 
-const ABOUT_NOTHING: &str = "nothing that was measured has a name that this rule is about";
+const ABOUT_NOTHING: &str = "this rule matches no name of a measured element";
 
 fn about_nothing(rule: &Rule) -> Problem {
     Problem::user("H0671", ABOUT_NOTHING).with("at", rule.origin.clone())
@@ -166,13 +163,10 @@ impl Verdict {
         let message = match (self.short.len(), self.violations.len()) {
             (0, 0) => return Ok(()),
             (count, 0) => {
-                format!(
-                    "coverage falls short of what --fail-under asks for, {}",
-                    times(count)
-                )
+                format!("coverage falls short of --fail-under, {}", times(count))
             }
             (short, violations) => {
-                format!("coverage breaks the rules, {}", times(short + violations))
+                format!("coverage violates the rules, {}", times(short + violations))
             }
         };
         Err(Problem::short("H0673", message))

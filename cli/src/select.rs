@@ -56,13 +56,13 @@ impl Filter {
         if let Some(part) = parts(selectors).find(|part| concerns(part, "source:")) {
             return Err(cannot(
                 part,
-                "no event file says what file a class is compiled from: select by name",
+                "event files have no source files of classes: select by name",
             ));
         }
         match parts(selectors).find(|part| concerns(part, "location:")) {
             Some(part) => Err(cannot(
                 part,
-                "no event file says where a class came from: select by location where the calls are recorded, with `classhook trace`",
+                "event files have no locations of classes: select by location while recording, with `classhook trace`",
             )),
             None => Self::new(selectors),
         }
@@ -74,7 +74,7 @@ impl Filter {
         let mut lacking = self.texts.iter().map(String::as_str);
         if let Some(part) = lacking.find(|part| concerns(part, "location:")) {
             say(format_args!(
-                "the table of calls holds classes of all locations: event files name none, so `{part}` is for coverage alone"
+                "the table of calls holds classes of all locations: event files have none, so `{part}` is for coverage only"
             ));
         }
     }
@@ -88,14 +88,14 @@ impl Filter {
         if let Some(part) = parts(selectors).find(|part| concerns(part, "loader:")) {
             return Err(cannot(
                 part,
-                "no snapshot says by which loader a class was loaded: select by loader where the program is started, with `classhook run` or `coverage`",
+                "snapshots have no loaders of classes: select by loader while recording, with `classhook run` or `coverage`",
             ));
         }
         if let Some(part) = parts(selectors).find(|part| concerns(part, "location:") && !has_places)
         {
             return Err(cannot(
                 part,
-                "no snapshot says where a class came from: name the folders and jars with --classes, and only their classes are reported",
+                "snapshots have no locations of classes: name folders and jars with --classes to report only their classes",
             ));
         }
         Self::new(selectors)
@@ -321,10 +321,7 @@ mod tests {
 
     #[test]
     fn selectors_over_unknown_data_are_refused() {
-        for (selector, help) in [
-            ("!loader:app", "by which loader"),
-            ("location:lib", "--classes"),
-        ] {
+        for (selector, help) in [("!loader:app", "no loaders"), ("location:lib", "--classes")] {
             let error = Filter::of_report(&[selector.to_owned()], false).unwrap_err();
             assert_eq!(error.exit(), 2);
             let text = error.to_string();

@@ -47,7 +47,7 @@ impl SlowOptions {
                 "--slow needs the calls that --when leaves out",
             )
             .with("found", format!("--when {}", crate::show::name(when)))
-            .with("help", "--min-duration and --show go with it")),
+            .with("help", "--min-duration and --show can be combined with it")),
         }
     }
 

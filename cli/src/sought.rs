@@ -57,7 +57,7 @@ pub fn never_found(absent: &Absent) -> Result<(), Problem> {
     if absent.lines.is_empty() {
         return Ok(());
     }
-    let problem = Problem::partial("H0638", "a value that was asked for is in no call");
+    let problem = Problem::partial("H0638", "a requested value is in no call");
     let problem = absent
         .lines
         .iter()
@@ -99,7 +99,7 @@ impl Sought<'_> {
             .try_for_each(|name| self.has_parameter(name))?;
         for path in self.watch.paths() {
             if let Some(lacking) = self.lacks(agent, path)? {
-                let problem = Problem::user("H0638", "a value that is asked for is in no call")
+                let problem = Problem::user("H0638", "a requested value is in no call")
                     .with("found", lacking.found);
                 return Err(match lacking.nearest {
                     Some(name) => problem.with("nearest", name),
@@ -125,7 +125,7 @@ impl Sought<'_> {
         if known.is_empty() {
             return Err(problem
                 .with("found", "class files that name no parameters")
-                .with("help", "compile with -g or -parameters, or ask for arg[0]"));
+                .with("help", "compile with -g or -parameters, or use arg[0]"));
         }
         let names: Vec<String> = known.into_iter().cloned().collect();
         let listed: Vec<_> = names.iter().take(MOST).map(|it| show::name(it)).collect();

@@ -69,7 +69,7 @@ impl Executed {
         if recorded.tests.iter().all(|test| test.tests.is_empty()) {
             let (message, help) = untold();
             let found = format!(
-                "{} of runs, and what was executed as a whole",
+                "{} with hits of whole runs only",
                 counted(files.len(), "file")
             );
             return Err(Problem::user("H0690", message)
@@ -187,21 +187,21 @@ pub fn flags<'n>(set: impl IntoIterator<Item = &'n u32>, count: usize) -> Option
 #[must_use]
 pub fn untold() -> (&'static str, &'static str) {
     (
-        "no tests were told from one another",
-        "put classhook-tests.jar, which `cargo xtask maven-plugin` makes, on the class path of the tests, where JUnit's platform finds it. Or say when a test begins and ends: `classhook test`",
+        "the recording has no data per test",
+        "put classhook-tests.jar, which `cargo xtask maven-plugin` builds, on the class path of the tests, where JUnit's platform finds it. Or mark each test with `classhook test`",
     )
 }
 
 /// Returns the warning that only the first tests of a run are recorded.
 #[must_use]
 pub fn cut_off() -> Warning {
-    incomplete().with("found", "a run with more tests, or with tests that execute more, than is kept: of the later ones it is not known what they executed")
+    incomplete().with("found", "a run with more tests, or tests with more hits, than the limit: the hits of later tests are unknown")
 }
 
 /// Returns the warning that data of tests is missing.
 #[must_use]
 pub fn incomplete() -> Warning {
-    Warning::new("H0692", "not everything is known of what tests executed").of_missing()
+    Warning::new("H0692", "hits of some tests are missing").of_missing()
 }
 
 /// Returns the package of a class, as an internal name.

@@ -141,7 +141,7 @@ impl StackOptions {
             return Ok(());
         };
         if !is_drawn {
-            let message = "--against is for --flame-graph and --folded";
+            let message = "--against needs --flame-graph or --folded";
             return Err(Problem::user("H0663", message).with("help", "add one of them"));
         }
         let found = std::fs::metadata(path);
@@ -185,7 +185,7 @@ impl StackOptions {
         }
         if let Some(left_out) = stacks.left_out() {
             let problem = Problem::partial("H0651", "the stacks are incomplete");
-            let help = "--fold-recursion and a lower --stack-depth make fewer";
+            let help = "--fold-recursion or a lower --stack-depth reduces them";
             made.failed
                 .push(problem.with("found", left_out).with("help", help));
         }
@@ -586,10 +586,10 @@ fn table_and_rows(asked: &str) -> (&str, Option<usize>) {
 }
 
 fn no_table() -> Problem {
-    Problem::user("H0688", "there is no table of a plugin")
+    Problem::user("H0688", "the recording has no table of a plugin")
         .with(
             "expected",
-            "counts or times that a plugin made rows of (`Plan::row` of the SDK), or events (`Plan::event`)",
+            "counts or times with rows of a plugin (`Plan::row` of the SDK), or events (`Plan::event`)",
         )
         .with(
             "help",

@@ -37,7 +37,7 @@ pub fn warn(pid: i32, settings: &PluginSettings) -> Result<(), Problem> {
         for class in plugin.unmatched {
             let withheld = Withheld::find(&mut agent, &class, settings);
             let what = match withheld {
-                Some(_) => "sees no class that matches",
+                Some(_) => "sees no matching class",
                 None => "no loaded class matches",
             };
             let text = format!("plugin {}: {what} {class}", plugin.name);
@@ -49,7 +49,7 @@ pub fn warn(pid: i32, settings: &PluginSettings) -> Result<(), Problem> {
                 (None, Some(name)) => warning.with("nearest", name),
                 (None, None) => warning,
             };
-            let help = "what names it has no effect before such a class is loaded; the agent's last words say if none was";
+            let help = "its rules have no effect before such a class is loaded; the agent's last message reports if none was";
             complain(warning.with("help", help));
         }
     }
@@ -98,7 +98,7 @@ pub fn warn_of_nothing(pid: i32, settings: &PluginSettings) -> Result<(), Proble
 
 /// Returns the warning that no loaded class is changed, with names similar to `select`.
 fn nothing_changed(select: &[String], classes: &[String]) -> Warning {
-    let warning = Warning::new("H0650", "no class that is loaded is changed");
+    let warning = Warning::new("H0650", "no loaded class is changed");
     let warning = match select {
         [] => warning,
         _ => warning.with("found", format!("--select {}", select.join(" "))),
@@ -106,7 +106,8 @@ fn nothing_changed(select: &[String], classes: &[String]) -> Warning {
     let parts = select.iter().flat_map(|text| text.split(';'));
     let nearest = parts.filter_map(|part| meant(part.trim(), classes, &[]));
     let warning = nearest.fold(warning, |warning, name| warning.with("nearest", name));
-    let help = "classes that are loaded from now on are, if they are selected; `classhook classes` lists those that are there";
+    let help =
+        "selected classes that load later are changed; `classhook classes` lists the loaded ones";
     warning.with("help", help)
 }
 
@@ -143,11 +144,10 @@ pub fn selection(filter: &Filter, classes: &[String], loaders: &[String]) -> Pro
         loaders,
     );
     let help = match classes.len() {
-        0 => "no class of the application was loaded at all that is to be measured; those that `classhook instrument` \
-              has made record by themselves"
+        0 => "no class to measure was loaded; classes from `classhook instrument` record by themselves"
             .to_owned(),
-        1 => "1 class is there to select from".to_owned(),
-        count => format!("{} are there to select from", counted(count, "class")),
+        1 => "1 class can be selected".to_owned(),
+        count => format!("{} can be selected", counted(count, "class")),
     };
     problem.with("help", help)
 }
@@ -176,7 +176,7 @@ pub fn among_loaded(selector: &str, classes: &[Class]) -> Problem {
     .with(
         "help",
         format!(
-            "loaded: {}; one that is not loaded yet is not among them",
+            "loaded: {}; classes that load later are not among them",
             counted(names.len(), "class")
         ),
     )
@@ -298,6 +298,6 @@ mod tests {
         assert_eq!(nearest("loader:foo").as_deref(), Some("loaders: app"));
         assert_eq!(nearest("loader:ap").as_deref(), Some("app"));
         assert_eq!(nearest("zzz.**"), None);
-        assert!(told("zzz.**").contains("2 classes are there"));
+        assert!(told("zzz.**").contains("2 classes can be"));
     }
 }

@@ -144,7 +144,7 @@ impl<'a> Until<'a> {
 /// The expected form.
 pub fn duration(text: &str) -> Result<Duration, String> {
     match conditions::duration(text) {
-        Some(0) => Err(format!("expected more than no time, found `{text}`")),
+        Some(0) => Err(format!("expected a positive duration, found `{text}`")),
         Some(nanos) => Ok(Duration::from_nanos(nanos)),
         None => Err(format!(
             "expected a number with ns, us, ms, s, m or h behind it, found `{text}`"

@@ -138,7 +138,7 @@ impl Places {
         let warning = Warning::new("H0650", message);
         let found = self.found(visit).into_iter();
         let warning = found.fold(warning, |warning, note| warning.with("found", note));
-        let help = "classes that are loaded from now on are watched, if they have one";
+        let help = "classes that load later are watched if they have one";
         complain(warning.with("help", help));
         Ok(())
     }

@@ -211,11 +211,9 @@ impl Printer {
             return;
         }
         match self.closed {
-            true => say("nobody reads the calls any more; the command goes on without probes"),
+            true => say("the reader of the calls has gone; the command continues without probes"),
             false => {
-                say(
-                    "as many calls are shown as --limit allows; the command goes on without probes",
-                );
+                say("the limit of --limit is reached; the command continues without probes");
             }
         }
     }

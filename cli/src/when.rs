@@ -138,7 +138,7 @@ fn without_parameter(index: u8, methods: &[SpanInfo]) -> Option<Warning> {
     let most = format!("at most {}: {name}", counted(count, "parameter"));
     Some(Warning::new("H0657", message).with("found", most).with(
         "help",
-        "arguments are counted from arg[0]; a comparison with one that is not there is false",
+        "arguments count from arg[0]; a comparison with a missing one is false",
     ))
 }
 

@@ -55,10 +55,10 @@ impl Withheld {
             count => format!("{first} and {} more", counted(count - 1, "class")),
         };
         let cause = match self.cause {
-            Cause::Jdk => "loaded, and of the JDK, which plugins may not change",
+            Cause::Jdk => "loaded, and in the JDK, for which plugins need a grant",
             Cause::NoLocation => "loaded, and without a source location, as proxies are",
             Cause::Selectors => "loaded, and left out by --select",
-            Cause::NoMethod => "loaded, and without such a method that has code",
+            Cause::NoMethod => "loaded, and without such a method with code",
         };
         format!("{classes}: {cause}")
     }
@@ -67,11 +67,11 @@ impl Withheld {
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self.cause {
-            Cause::Jdk => "--grant boot lets them",
-            Cause::NoLocation => "--select location:any takes such classes, too",
+            Cause::Jdk => "add --grant boot",
+            Cause::NoLocation => "--select location:any includes such classes",
             Cause::Selectors => "select them as well",
             Cause::NoMethod => {
-                "`classhook attach PID`, then `classhook classes PID CLASS --methods`: it lists them; abstract and native ones have no code"
+                "list its methods with `classhook attach PID` and `classhook classes PID CLASS --methods`; abstract and native ones have no code"
             }
         }
     }
@@ -173,6 +173,6 @@ mod tests {
             told.found(),
             "jdk.proxy2.$Proxy5 and 1 class more: loaded, and without a source location, as proxies are"
         );
-        assert_eq!(told.help(), "--select location:any takes such classes, too");
+        assert_eq!(told.help(), "--select location:any includes such classes");
     }
 }

@@ -80,7 +80,7 @@ changed since main                   lines            branches  not covered
 src/bank/Account.java         100%  1 of 1                   -
 src/bank/Never.java             0%  0 of 2                   -  2, 4
 total                          33%  1 of 3                   -
-1 changed source file is that of no class in the report: test/AccountTest.java
+1 changed source file belongs to no class in the report: test/AccountTest.java
 ";
     let rows = |text: &str| -> Vec<String> {
         text.lines()
@@ -210,7 +210,7 @@ fn range_that_git_does_not_know_is_refused() {
         .output()
         .unwrap()
         .into();
-    without.refused("H0678", &["git cannot be started"]);
+    without.refused("H0678", &["cannot start git"]);
 }
 
 #[test]

@@ -92,6 +92,6 @@ fn snapshot_with_a_mismatched_class_is_partial() {
         bank.path("all.hook").into(),
     ]);
     assert_eq!(ran.code, Some(3), "{}", ran.error);
-    let said = "warning[H0616]: bank/Account was recorded in two ways that do not fit together";
+    let said = "warning[H0616]: bank/Account has two recordings with different probes";
     assert!(ran.error.contains(said), "{}", ran.error);
 }

@@ -182,7 +182,7 @@ fn results_of_unchanged_methods_are_carried_over_on_request() {
     let words: [&dyn AsRef<std::ffi::OsStr>; 4] = [&out, &"--carry-over", &"--classes", &classes];
     let (carried, ran) = xml(&now, &words);
     let said =
-        "1 class ran in other versions: what ran of 3 of 5 methods, whose code is the same, counts";
+        "1 class ran in other versions: the hits of 3 of 5 methods with unchanged code count";
     ran.prints(&[said]);
     // All lines except the one of `added` and the two of `clear`.
     assert_eq!(lines(&carried), (3, 6), "{carried}");
@@ -602,11 +602,7 @@ fn report_of_a_killed_jvm_says_so() {
     // An unreadable file is missing, too.
     let damaged = bank.path("damaged.hook");
     fs::write(&damaged, &whole[..9]).unwrap();
-    assert_missing_part_is_reported(
-        &bank,
-        &damaged,
-        "damaged.hook, in which nothing is recorded",
-    );
+    assert_missing_part_is_reported(&bank, &damaged, "damaged.hook, which has no record");
     // A file that its JVM, played by this process, has open.
     let own = format!("classhook-{}-1-1.hook", std::process::id());
     let running = bank.path("out").join(own);
@@ -885,7 +881,7 @@ fn selectors_without_a_match_and_empty_ones_are_refused() {
     for (select, told) in [
         ("bank", "nearest  bank.** (1 class)"),
         ("bank.Acount", "nearest  bank.Account"),
-        ("loader:app", "no snapshot says by which loader"),
+        ("loader:app", "snapshots have no loaders of classes"),
         ("location:classes", "--classes"),
     ] {
         let words = [

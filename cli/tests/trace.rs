@@ -143,7 +143,7 @@ fn selector_that_needs_more_than_an_event_file_is_refused() {
         ("!@com.acme.Generated", "no annotations and supertypes"),
         (
             "location:app.jar",
-            "no event file says where a class came from",
+            "event files have no locations of classes",
         ),
     ] {
         let ran = run(words([&"report", &file, &"--select", &selector]));

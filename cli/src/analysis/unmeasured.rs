@@ -118,7 +118,7 @@ fn sentence(failure: &Failure, is_counted: bool) -> String {
         false => format!("the class {class}"),
     };
     let what = match is_counted {
-        true => "which some JVM ran without probes",
+        true => "which a JVM ran without probes",
         false => "which is not measured",
     };
     format!("{subject}, {what}: {}", failure.message)

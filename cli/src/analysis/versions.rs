@@ -107,7 +107,7 @@ impl fmt::Display for CarriedTotal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} ran in other versions: what ran of {} of {}, whose code is the same, counts",
+            "{} ran in other versions: the hits of {} of {} with unchanged code count",
             counted(self.classes, "class"),
             self.over.same,
             counted(self.over.methods as usize, "method")

@@ -190,7 +190,7 @@ fn compared(range: &str) -> Result<Compared, Problem> {
         return Err(
             Problem::user("H0678", format!("`{range}` and HEAD have no common ancestor"))
                 .with("found", said(&base))
-                .with("help", "of a shallow clone, fetch more: `git fetch --unshallow`, or `fetch-depth: 0` of a GitHub workflow; or compare two revisions, A..B"),
+                .with("help", "in a shallow clone, fetch more: `git fetch --unshallow`, or `fetch-depth: 0` in a GitHub workflow; or compare two revisions, A..B"),
         );
     }
     Ok(Compared::WorkingFolder(line(&base.stdout)))
@@ -223,7 +223,7 @@ fn check(revision: &str, range: &str) -> Result<(), Problem> {
     )
     .with(
         "help",
-        "a branch of another repository has to be fetched first: `git fetch origin main`",
+        "fetch a remote branch first: `git fetch origin main`",
     ))
 }
 
@@ -257,11 +257,11 @@ fn succeeded(words: &[&str], folder: Option<&Path>) -> Result<Vec<u8>, Problem> 
     if output.status.success() {
         return Ok(output.stdout);
     }
-    Err(Problem::user("H0678", "git cannot say what is changed")
+    Err(Problem::user("H0678", "git cannot list the changes")
         .with("found", said(&output))
         .with(
             "help",
-            "--diff asks git in the working folder, which must lie in a repository",
+            "--diff runs git in the working folder, which must be in a repository",
         ))
 }
 
@@ -278,7 +278,7 @@ fn git(words: &[&str], folder: Option<&Path>) -> Result<Output, Problem> {
             ErrorKind::NotFound => "install git, or put it on the PATH",
             _ => "check the program `git` on the PATH",
         };
-        Problem::user("H0678", "git cannot be started, which says what is changed")
+        Problem::user("H0678", "cannot start git, which lists the changes")
             .with("found", error.to_string())
             .with("help", help)
     })

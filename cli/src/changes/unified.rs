@@ -104,7 +104,7 @@ fn range(text: &str) -> Option<(u32, u32)> {
 /// `/dev/null`: no file.
 #[expect(
     clippy::option_option,
-    reason = "no path is one thing, something else than a path another"
+    reason = "the outer `None` is an error, the inner one a missing file"
 )]
 fn path(name: &[u8], prefix: &[u8]) -> Option<Option<PathBuf>> {
     if name == b"/dev/null" {

@@ -19,11 +19,11 @@ use crate::recording_folder;
 const BARRIERS: [(&str, &str); 2] = [
     (
         "-XX:+DisableAttachMechanism",
-        "it answers nobody: start it without that, or with the agent",
+        "it accepts no attach requests: start it without this option, or with the agent",
     ),
     (
         "-XX:-EnableDynamicAgentLoading",
-        "it takes no agent while it runs: start it without that, or with the agent",
+        "it loads no agent at run time: start it without this option, or with the agent",
     ),
 ];
 
@@ -156,7 +156,11 @@ fn output(process: &Process) -> Finding {
     const WHAT: &str = "output";
     let user = process.effective_uid();
     let Ok(here) = std::env::current_dir() else {
-        return Finding::bad(WHAT, "this folder is gone", "go to another one");
+        return Finding::bad(
+            WHAT,
+            "the working folder was removed",
+            "change to another folder",
+        );
     };
     if !process.sees(&here) {
         return tmp(process).about(WHAT);
@@ -195,7 +199,7 @@ fn written(what: &'static str, folder: &str, process: &Process, made: io::Result
 
 fn agent(pid: i32) -> Finding {
     match Agent::find(pid) {
-        Ok(Ok(_)) => Finding::good("agent", "it is there: `classhook status` asks it"),
+        Ok(Ok(_)) => Finding::good("agent", "it is loaded: `classhook status` shows its state"),
         Ok(Err(_)) => Finding::good("agent", "none yet"),
         Err(problem) => Finding::refused("agent", &problem),
     }
@@ -275,7 +279,7 @@ fn others(options: &[JvmOption]) -> impl Iterator<Item = Finding> {
         !ours && AGENTS.iter().any(|prefix| option.text.starts_with(prefix))
     };
     options.iter().filter(brings).map(|option| {
-        let advice = "what it changes is measured with the rest; docs/how-to/other-agents.md";
+        let advice = "its changes are measured with the rest; see docs/how-to/other-agents.md";
         Finding::absent("other agent", option.found(), advice)
     })
 }

@@ -89,7 +89,7 @@ fn started(java: &OsString) -> Result<Finding, Problem> {
     let printed = String::from_utf8_lossy(&printed);
     let found = launch::find_program(java).unwrap_or_default();
     let found = format!("{}, {}", found.display(), version(&printed));
-    let said = complaint(&printed).unwrap_or("it says nothing of the cause");
+    let said = complaint(&printed).unwrap_or("it prints no cause");
     if let Some(said) = (exit != 0).then(|| fails_alone(java)).flatten() {
         let found = format!("{found}: it does not start, with or without the agent: {said}");
         return Ok(Finding::bad("java", found, MEND_ITS_OPTIONS));
@@ -107,7 +107,7 @@ fn started(java: &OsString) -> Result<Finding, Problem> {
 }
 
 const MEND_ITS_OPTIONS: &str =
-    "mend the options that it has from the environment, which are below, or the JDK";
+    "correct its options from the environment, listed below, or repair the JDK";
 
 /// Returns the first message of `java -version` without the agent, or nothing if it succeeds.
 fn fails_alone(java: &OsString) -> Option<String> {
@@ -117,7 +117,7 @@ fn fails_alone(java: &OsString) -> Option<String> {
     let printed = String::from_utf8_lossy(&printed);
     let mut lines = printed.lines().map(str::trim);
     let said = lines.find(|line| !line.is_empty() && !line.starts_with("Picked up "));
-    Some(said.unwrap_or("it says nothing of the cause").to_owned())
+    Some(said.unwrap_or("it prints no cause").to_owned())
 }
 
 const START_IT_ALONE: &str = "start it once without classhook to see whether it works";
@@ -167,9 +167,10 @@ fn compiled() -> Result<(), Problem> {
 
 /// Tries to write to the user's cache.
 fn cache() -> Finding {
-    const ADVICE: &str = "compiled plugins and their plans are made anew by each JVM: set XDG_CACHE_HOME to a folder that can be written";
+    const ADVICE: &str =
+        "each JVM compiles and plans again: set XDG_CACHE_HOME to a writable folder";
     let Some(cache) = Cache::of_user() else {
-        return Finding::bad("cache", "none that belongs to this user alone", ADVICE);
+        return Finding::bad("cache", "no folder that belongs to this user alone", ADVICE);
     };
     written("cache", cache.folder(), Some(ADVICE))
 }
@@ -205,7 +206,7 @@ fn clock() -> Finding {
         return Finding::good("clock", "the processor's counter");
     }
     let found = format!("the kernel's: it has {}, and no tsc", sources.trim());
-    Finding::absent("clock", found, "times of calls cost some 20 ns more each")
+    Finding::absent("clock", found, "each time of a call costs about 20 ns more")
 }
 
 /// Returns a variable with options for JVMs, if it is set.
@@ -214,12 +215,11 @@ fn variable(name: &'static str) -> Option<Finding> {
     let text = value.to_string_lossy();
     let found = format!("{name}={text}");
     if text.contains(AGENT_LIBRARY) {
-        let advice = "the JVMs would get the agent twice, and take the first: unset it";
+        let advice = "unset it: the JVMs would get the agent twice, and load only the first";
         return Some(Finding::bad("options", found, advice));
     }
     if text.contains("-javaagent:") || text.contains("-agent") {
-        let advice =
-            "each JVM starts with that agent, too: what it changes is measured with the rest";
+        let advice = "each JVM starts with that agent, too: its changes are measured with the rest";
         return Some(Finding::absent("options", found, advice));
     }
     Some(Finding::good("options", found))

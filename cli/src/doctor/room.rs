@@ -26,10 +26,8 @@ pub fn advice(error: &io::Error) -> &'static str {
             "make room there: the agent needs some megabytes"
         }
         ErrorKind::ReadOnlyFilesystem => {
-            "mount a folder there that can be written (in a container, an emptyDir or tmpfs)"
+            "mount a writable folder there (in a container, an emptyDir or tmpfs)"
         }
-        _ => {
-            "let this user write there, or name another folder where the command has an option for it"
-        }
+        _ => "let this user write there, or name another folder with the command's option",
     }
 }

@@ -152,7 +152,7 @@ fn kind_of(place: &str) -> Result<Metadata, Problem> {
         match place.contains(':') && place.split(':').any(is_there) {
             true => problem.with(
                 "help",
-                "this is no list: name each place by itself, --classes A --classes B",
+                "name each location separately: --classes A --classes B",
             ),
             false => problem,
         }
@@ -374,7 +374,7 @@ fn no_file(path: &Path) -> Problem {
 }
 
 fn too_deep(origin: &str) -> Problem {
-    let message = format!("{origin} lies in more than {MAX_DEPTH} archives");
+    let message = format!("{origin} is nested in more than {MAX_DEPTH} archives");
     Problem::user("H0613", message).with("help", "unpack the outer ones")
 }
 

@@ -93,7 +93,7 @@ impl DamagedFiles {
             .with("found", "no record: its JVM ended before it recorded data")),
             None if !run_files::is_written(path) => {
                 let file = path.display();
-                self.note(&format!("the file {file}, in which nothing is recorded"));
+                self.note(&format!("the file {file}, which has no record"));
                 Ok(None)
             }
             read => Ok(read),
@@ -108,11 +108,12 @@ impl DamagedFiles {
         if files == 0 || self.left_out < files {
             return Ok(());
         }
-        let message = "nothing is recorded in the files, so there is no report";
-        let help = "their JVMs ended before they recorded anything, or have just begun: run the program again";
+        let message = "the files have no record, so no report was written";
+        let help =
+            "run the program again: its JVMs ended before the first record, or have just started";
         Err(Problem::partial("H0610", message)
             .with("expected", "a file with at least one record")
-            .with("found", counted(files, "file without any"))
+            .with("found", format!("{} without any", counted(files, "file")))
             .with("help", help))
     }
 

@@ -392,12 +392,9 @@ impl ExecutionDataStore {
     /// `H0606` if a JVM did not record loaders apart, or lines were counted, which covers all
     /// loaders together.
     pub fn by_loader(&self) -> Result<Vec<(String, Self)>, Problem> {
-        let mut refused = Problem::user("H0606", "results of single loaders cannot be reported");
+        let mut refused = Problem::user("H0606", "cannot report results per loader");
         if !self.counts.is_empty() {
-            refused = refused.with(
-                "cause",
-                "how often lines began is counted for all loaders together",
-            );
+            refused = refused.with("cause", "lines are counted for all loaders together");
             return Err(refused.with(
                 "help",
                 "record without --hit-counts, or report without --per-loader",
@@ -449,9 +446,7 @@ impl ExecutionDataStore {
         }
         match self.tests.is_empty() {
             true => Ok(Some(&self.by_loader)),
-            false => {
-                Err("what single tests executed is merged for all loaders together".to_owned())
-            }
+            false => Err("hits of tests are merged for all loaders together".to_owned()),
         }
     }
 
@@ -688,7 +683,7 @@ fn session(meta: &Meta, incomplete: Option<&Incomplete>) -> Session {
 /// present.
 fn killed(meta: &Meta) -> String {
     format!(
-        "what came later than {:.3} s after the start of the JVM {} may be missing: it was killed, or still runs elsewhere. Numbers of how often lines are executed lack up to a second more",
+        "hits later than {:.3} s after the start of the JVM {} may be missing: it was killed, or still runs elsewhere. Line counts may lack one more second",
         seconds_after_begin(meta, meta.dump_ms),
         meta.pid,
     )
@@ -715,13 +710,9 @@ fn unwritten(meta: &Meta, incomplete: &Incomplete) -> String {
         .flatten()
         .collect::<Vec<_>>()
         .join(" and ");
-    let what = if what.is_empty() {
-        "what came later"
-    } else {
-        &what
-    };
+    let what = if what.is_empty() { "later data" } else { &what };
     format!(
-        "{what} of the JVM {} could not be written from {after:.1} s after its begin on: {}",
+        "{what} of the JVM {} could not be written from {after:.1} s after its start on: {}",
         meta.pid,
         escape::line(&incomplete.cause)
     )
@@ -730,7 +721,7 @@ fn unwritten(meta: &Meta, incomplete: &Incomplete) -> String {
 fn different_probes(name: &str, kept: usize, left_out: usize) -> Warning {
     Warning::new(
         "H0616",
-        format!("{name} was recorded in two ways that do not fit together"),
+        format!("{name} has two recordings with different probes"),
     )
     .with(
         "found",
@@ -740,7 +731,7 @@ fn different_probes(name: &str, kept: usize, left_out: usize) -> Warning {
         "cause",
         "another version of Classhook recorded it: up to 0.1.0, methods with subroutines (jsr, ret) had no probes",
     )
-    .with("help", "report on the files of one of the two at a time")
+    .with("help", "report the files of each version separately")
     .of_missing()
 }
 
@@ -817,8 +808,8 @@ mod tests {
             };
             unwritten(&meta, &incomplete)
         };
-        let rest = r"of the JVM 7 could not be written from 2.5 s after its begin on: No space left\non device";
-        assert_eq!(of(0, 0), format!("what came later {rest}"));
+        let rest = r"of the JVM 7 could not be written from 2.5 s after its start on: No space left\non device";
+        assert_eq!(of(0, 0), format!("later data {rest}"));
         assert_eq!(of(1, 0), format!("1 class {rest}"));
         assert_eq!(of(2, 1), format!("2 classes and 1 executed probe {rest}"));
     }

@@ -57,7 +57,7 @@ pub(super) fn extract(module: &str, java_home: Option<&Path>) -> Result<TempDir,
             "H0614",
             format!("the JDK at {} has no module {module}", home.display()),
         )
-        .with("help", "`java --list-modules` shows those it has"));
+        .with("help", "`java --list-modules` lists its modules"));
     }
     Ok(folder)
 }
@@ -67,7 +67,7 @@ fn run_jimage(home: &Path, module: &str, folder: &Path) -> Result<(), Problem> {
         Problem::user(
             "H0614",
             format!(
-                "cannot take the module {module} out of the JDK at {}",
+                "cannot extract the module {module} from the JDK at {}",
                 home.display()
             ),
         )

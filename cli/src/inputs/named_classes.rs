@@ -32,7 +32,7 @@ fn nowhere(name: &str) -> Problem {
             "expected",
             "FILE.class, JAR!com.acme.Foo, or a name with --in JAR|FOLDER|jrt:MODULE",
         )
-        .with("help", "say with --in where the class is")
+        .with("help", "name the location of the class with --in")
 }
 
 fn matching(places: &[String], class: &str) -> Result<Vec<Found>, Problem> {
@@ -68,11 +68,7 @@ fn is(wanted: &Glob, found: &Found, class: &str) -> bool {
 
 fn pattern(class: &str) -> Result<Glob, Problem> {
     globs::check_class(class).map_err(|problem| {
-        Problem::user(
-            "H0631",
-            format!("`{class}` is no name of a class: it {problem}"),
-        )
-        .with(
+        Problem::user("H0631", format!("`{class}` is no class name: it {problem}")).with(
             "expected",
             "a name such as com.acme.Foo, or a pattern such as com.acme.**",
         )

@@ -130,7 +130,7 @@ pub fn no_file(path: &Path) -> Problem {
     Problem::user("H0612", format!("cannot read {}", path.display()))
         .with("expected", "a file")
         .with("found", "a pipe, a device or a socket")
-        .with("help", "write what comes out of it to a file first")
+        .with("help", "write its content to a file first")
 }
 
 fn unknown(path: &Path, start: &[u8]) -> Problem {
@@ -308,7 +308,7 @@ fn unfinished(path: &Path, complete: bool, truncated: bool) -> Option<Warning> {
     if truncated {
         let warning = warn("ends in the middle of a record");
         let warning = warning.with("cause", "its JVM was killed while writing");
-        let warning = warning.with("note", "everything before that is whole and in the report");
+        let warning = warning.with("note", "all records before that are in the report");
         return Some(warning.of_missing());
     }
     if complete {
@@ -318,12 +318,12 @@ fn unfinished(path: &Path, complete: bool, truncated: bool) -> Option<Warning> {
     Some(match is_written(path) {
         true => warning
             .with("cause", "its JVM is still running")
-            .with("note", "what it records from now on is missing"),
+            .with("note", "later records are missing"),
         false => warning
             .with("cause", "its JVM was killed, or is still running elsewhere")
             .with(
                 "note",
-                "what it executed after the snapshot's time may be missing, and counts of the second before that",
+                "hits after the snapshot's time may be missing, and counts of the second before that",
             )
             .of_missing(),
     })

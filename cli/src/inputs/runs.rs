@@ -116,7 +116,7 @@ impl Runs {
         }
         let others = match self.without_id {
             0 => String::new(),
-            files => format!(", with {} that no run is named in", counted(files, "file")),
+            files => format!(", with {} without a run id", counted(files, "file")),
         };
         Some(format!(
             "run {}: began {} UTC, {}{others}; {} left out of {folder} (--all-runs takes all)",

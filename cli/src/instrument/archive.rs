@@ -537,7 +537,7 @@ impl ArchiveContext {
 fn broken(context: &ArchiveContext, error: &ZipError) -> Problem {
     let problem = match error {
         ZipError::Io(_) => {
-            let message = format!("cannot write what becomes of {}", context.origin);
+            let message = format!("cannot write the instrumented {}", context.origin);
             Problem::user("H0620", message)
                 .with("help", "nothing was changed; check the space left")
         }
@@ -553,25 +553,25 @@ fn broken(context: &ArchiveContext, error: &ZipError) -> Problem {
 fn leads_out(context: &ArchiveContext, name: &str) -> Problem {
     Problem::user(
         "H0644",
-        format!("{} holds an entry outside of itself", context.origin),
+        format!("{} has an entry outside of its root", context.origin),
     )
     .with("expected", "names that stay below the archive's root")
     .with("found", name.escape_debug().to_string())
     .with(
         "help",
-        "do not use this archive: whoever unpacks it overwrites other files",
+        "do not use this archive: unpacking it overwrites other files",
     )
 }
 
 fn unsigned(origin: &str) -> Warning {
     Warning::new("H0643", format!("the signature of {origin} is left out"))
-        .with("cause", "its classes are no longer those that were signed")
+        .with("cause", "its classes differ from the signed ones")
 }
 
 fn duplicates(origin: &str) -> Warning {
     Warning::new(
         "H0646",
-        format!("{origin} holds entries twice; the last of each is kept"),
+        format!("{origin} has duplicate entries; the last of each is kept"),
     )
-    .with("note", "the last is what a JVM reads")
+    .with("note", "a JVM reads the last one")
 }

@@ -118,7 +118,7 @@ impl Instrumenter {
 pub(super) fn unreadable(origin: &str, found: &str) -> Warning {
     Warning::new(
         "H0641",
-        format!("{origin} cannot be read and was kept as it is"),
+        format!("{origin} cannot be read and stays unchanged"),
     )
     .with("found", found)
     .with("help", "build or download it again")
@@ -127,9 +127,9 @@ pub(super) fn unreadable(origin: &str, found: &str) -> Warning {
 fn already(origin: &str) -> Warning {
     Warning::new(
         "H0642",
-        format!("{origin} is instrumented already and was kept as it is"),
+        format!("{origin} is instrumented already and stays unchanged"),
     )
-    .with("expected", "the class file that the compiler made")
+    .with("expected", "the compiler's class file")
     .with("help", "instrument the original files, not the output")
 }
 
@@ -139,9 +139,9 @@ fn failed(origin: &str, failure: &host::PluginFailure) -> Warning {
         plugin => format!("plugin `{plugin}` failed: "),
     };
     let what = if failure.changed {
-        "has the edits of the others alone"
+        "has only the edits of the other plugins"
     } else {
-        "was kept as it is"
+        "stays unchanged"
     };
     let message = format!("{who}{origin} {what}");
     let notes = [

@@ -145,10 +145,10 @@ fn same_place(source: &Path, out: &Path) -> Problem {
     let message = format!("the output {} would overwrite the input", out.display());
     Problem::user("H0640", message)
         .with("found", format!("the input {}", source.display()))
-        .with("expected", "an output that neither is nor lies in an input")
+        .with("expected", "an output outside of the inputs")
         .with(
             "help",
-            "name another place with -o; originals are needed for reports",
+            "name another output with -o; reports need the originals",
         )
 }
 

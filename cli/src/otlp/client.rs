@@ -247,7 +247,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 async fn grpc_answer(response: Response<Incoming>) -> Result<Bytes, Failure> {
     let (parts, body) = response.into_parts();
     if parts.status != StatusCode::OK {
-        return Err(refused(parts.status, &parts.headers, "no answer of gRPC"));
+        return Err(refused(parts.status, &parts.headers, "no gRPC answer"));
     }
     let (body, trailers) = read(body).await?;
     let trailers = trailers.as_ref().unwrap_or(&parts.headers);
@@ -266,7 +266,7 @@ async fn grpc_answer(response: Response<Incoming>) -> Result<Bytes, Failure> {
             remedy: remedy_of(code),
         }),
         None => Err(Failure {
-            cause: "no status of gRPC in the answer".to_owned(),
+            cause: "no gRPC status in the answer".to_owned(),
             remedy: Remedy::Nothing,
         }),
     }
@@ -278,7 +278,7 @@ fn unframed(body: &Bytes) -> Result<Bytes, Failure> {
         None => Ok(Bytes::new()),
         Some(0) if body.len() >= FRAME => Ok(body.slice(FRAME..)),
         Some(_) => Err(Failure {
-            cause: "an answer of gRPC that is compressed or cut off".to_owned(),
+            cause: "a compressed or truncated gRPC answer".to_owned(),
             remedy: Remedy::Nothing,
         }),
     }
@@ -336,7 +336,7 @@ where
     Incoming: Body,
 {
     let collected = Limited::new(body, ANSWER).collect().await;
-    let collected = collected.map_err(|error| Failure::network("no whole answer", &*error))?;
+    let collected = collected.map_err(|error| Failure::network("incomplete answer", &*error))?;
     let trailers = collected.trailers().cloned();
     Ok((collected.to_bytes(), trailers))
 }

@@ -128,20 +128,23 @@ impl Delivery {
             return Ok(());
         }
         let message = format!(
-            "{receiver} did not take {spans} of {} spans and {lost} of {} data points",
+            "{receiver} did not accept {spans} of {} spans and {lost} of {} data points",
             spans + self.spans,
             lost + points
         );
         let problem = Problem::partial("H0662", message);
         let problem = with_causes(problem, "spans", &self.missing);
         let problem = with_causes(problem, "data points", &missing_points);
-        Err(problem.with("help", "check the URL, --otlp-protocol and the receiver's log; everything else that was asked for is complete without it"))
+        Err(problem.with(
+            "help",
+            "check the URL, --otlp-protocol and the receiver's log; all other outputs are complete",
+        ))
     }
 }
 
 fn rejected_because(words: &str) -> String {
     match words.is_empty() {
-        true => "rejected without a word".to_owned(),
+        true => "rejected without a message".to_owned(),
         false => format!("rejected: {words}"),
     }
 }
@@ -191,7 +194,7 @@ mod tests {
         delivery.add_missing("none", 0);
         let text = delivery.report().unwrap_err().to_string();
         assert!(
-            text.contains("did not take 10 of 27 spans and 0 of 0 data points"),
+            text.contains("did not accept 10 of 27 spans and 0 of 0 data points"),
             "{text}"
         );
         assert!(

@@ -25,8 +25,7 @@ const PREFIX: &str = "OTEL_EXPORTER_OTLP_";
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = heading::LIVE)]
 pub struct OtlpOptions {
-    /// Send spans and metrics by OTLP to http://HOST:PORT or https://HOST:PORT [default:
-    /// OTEL_EXPORTER_OTLP_ENDPOINT, else this machine]
+    /// Send spans and metrics by OTLP to http://HOST:PORT or https://HOST:PORT [default: OTEL_EXPORTER_OTLP_ENDPOINT, else this machine]
     #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
     pub otlp: Option<String>,
     /// Choose the protocol of OTLP [default: OTEL_EXPORTER_OTLP_PROTOCOL, else grpc for port 4317 and http/protobuf for others]
@@ -135,7 +134,7 @@ impl OtlpOptions {
             Some(_) => Err(
                 Problem::user("H0636", "--otlp-span-name needs single calls")
                     .with("found", "--aggregate or --count, which record sums")
-                    .with("help", "leave one of both out"),
+                    .with("help", "leave one of them out"),
             ),
         }
     }

@@ -81,7 +81,7 @@ impl Sender {
     /// If the system has no thread (`H0661`).
     pub fn start(target: &Target) -> Result<Self, Problem> {
         let failed = |error: std::io::Error| {
-            Problem::ours("H0661", "nothing can be sent: no thread can be had")
+            Problem::ours("H0661", "nothing can be sent: no thread can be started")
                 .with("found", error.to_string())
         };
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -129,7 +129,7 @@ impl Sender {
 
     /// Counts spans that were dropped before the queue because it was full.
     pub fn left_out(&self, count: u64) {
-        let cause = "calls came faster than the receiver took them";
+        let cause = "calls came faster than the receiver accepted them";
         self.shared.state().delivery.add_missing(cause, count);
     }
 
@@ -297,10 +297,12 @@ impl Shared {
         if is_known || state.ends.is_some() {
             return;
         }
-        let message = format!("{} does not take what is sent", state.delivery.receiver);
+        let message = format!("{} does not accept the data", state.delivery.receiver);
         let again = match failure.remedy {
-            Remedy::Nothing => "the program goes on; the end says how much is missing",
-            _ => "it is tried again; the program goes on, and the end says how much is missing",
+            Remedy::Nothing => "the program continues; the last line counts the lost data",
+            _ => {
+                "the request is repeated; the program continues, and the last line counts the lost data"
+            }
         };
         drop(state);
         let warning = Warning::new("H0662", message).with("found", &*failure.cause);
@@ -311,7 +313,7 @@ impl Shared {
 impl State {
     /// Returns the cause for data that was still queued.
     fn late(&self) -> String {
-        let late = format!("not taken within {GRACE:?} after the end");
+        let late = format!("not accepted within {GRACE:?} after the end");
         match &self.last {
             Some(cause) => format!("{late}: {cause}"),
             None => late,

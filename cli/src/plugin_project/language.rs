@@ -43,7 +43,7 @@ impl Language {
                 .iter()
                 .map(|one| one.mark())
                 .collect();
-            let message = format!("there is no project of a plugin in {}", folder.display());
+            let message = format!("there is no plugin project in {}", folder.display());
             Problem::user("H0682", message)
                 .with("expected", format!("a file {}", marks.join(" or ")))
                 .with("help", "`classhook plugin new NAME` makes a project")

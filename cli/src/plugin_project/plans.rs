@@ -105,13 +105,13 @@ fn another(plan: &Path, expected: &str, found: &str) -> Problem {
         }
     };
     let line = |line: Option<&str>| line.map_or("the end", str::trim).to_owned();
-    let message = format!("another plan than {}, line {number}", plan.display());
+    let message = format!("the plan differs from {} at line {number}", plan.display());
     Problem::user("H0685", message)
         .with("expected", line(expected))
         .with("found", line(found))
         .with(
             "help",
-            "`classhook plugin test --bless` writes what the plugin plans now",
+            "`classhook plugin test --bless` writes the current plan",
         )
 }
 

@@ -77,13 +77,13 @@ fn check_name(name: &str, reserved: &[&str]) -> Result<(), Problem> {
     } else if BUNDLED.contains(&name) {
         "the name of a bundled plugin"
     } else if reserved.contains(&name) {
-        "a name that means something else to Rust or this project"
+        "a name with another meaning in Rust or this project"
     } else if name.len() > LONGEST {
-        "a longer one"
+        "a longer name"
     } else if let Some(other) = name.chars().find(|letter| !is_letter(letter)) {
         &format!("`{other}` in it")
     } else if !name.starts_with(|first: char| first.is_ascii_lowercase()) {
-        "one that does not begin with a letter"
+        "a name that does not begin with a letter"
     } else if !parts_hold {
         "`-` or `_` at its end, or two of them side by side"
     } else {
@@ -104,14 +104,14 @@ fn check_name(name: &str, reserved: &[&str]) -> Result<(), Problem> {
 fn check_empty(folder: &Path) -> Result<(), Problem> {
     let found = match fs::read_dir(folder).map(Iterator::count) {
         Ok(0) => return Ok(()),
-        Ok(_) => "one that holds something",
+        Ok(_) => "a folder with files",
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => "a file",
         Err(error) => return Err(Problem::unreadable(folder, &error)),
     };
-    let message = format!("{} is there already", folder.display());
+    let message = format!("{} exists already", folder.display());
     Err(Problem::user("H0681", message)
-        .with("expected", "a folder that is new or empty")
+        .with("expected", "a new or empty folder")
         .with("found", found))
 }
 

@@ -190,15 +190,12 @@ impl SettingsFile {
                 table: meant,
             });
         }
-        let message = format!(
-            "{} is written in a way that this command cannot change",
-            self.name()
-        );
+        let message = format!("{} has a form that this command cannot edit", self.name());
         Err(Problem::user("H0694", message)
             .with("expected", by_hand)
             .with(
                 "help",
-                "write that into the file, and run the command again",
+                "write these lines into the file, and run the command again",
             ))
     }
 }

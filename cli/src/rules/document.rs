@@ -57,7 +57,7 @@ impl Document {
     pub fn read(path: &Path) -> Result<Self, Problem> {
         let bytes = std::fs::read(path).map_err(|error| Problem::unreadable(path, &error))?;
         let text = String::from_utf8(bytes).map_err(|error| {
-            Problem::user("H0676", "the rules are no text in UTF-8")
+            Problem::user("H0676", "the rules are no UTF-8 text")
                 .with("at", path.display().to_string())
                 .with("found", error.utf8_error().to_string())
         })?;

@@ -143,7 +143,7 @@ fn referred(name: &quick_xml::events::BytesRef<'_>) -> Option<String> {
 fn unknown_entity(tag: Range<usize>, name: &str) -> Mistake {
     Mistake::new(
         tag,
-        format!("`&{name};` stands for nothing"),
+        format!("`&{name};` is no known entity"),
         "&amp;, &lt;, &gt;, &quot; or &apos;",
     )
 }
@@ -169,7 +169,7 @@ mod tests {
             ("", "", "there is no element"),
             ("<a><b></a>", "</a>", "this is no XML"),
             ("<a><b></b>", "<a>", "`<a>` is not closed"),
-            ("<a>&nbsp;</a>", "&nbsp;", "stands for nothing"),
+            ("<a>&nbsp;</a>", "&nbsp;", "no known entity"),
             ("<a b='1' b='2'/>", "<a b='1' b='2'/>", "this is no XML"),
             (&deep, "<a>", "nested deeper"),
         ] {

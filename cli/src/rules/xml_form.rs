@@ -221,7 +221,7 @@ impl Form<'_> {
         }
         Err(Mistake::new(
             element.place(),
-            "properties name each other without end",
+            "properties name each other in a circle",
             "",
         ))
     }

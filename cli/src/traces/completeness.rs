@@ -67,7 +67,7 @@ pub fn is_following(recordings: &[Recording]) -> Result<(), Problem> {
     }
     Err(Problem::partial("H0639", "no task was followed").with(
         "found",
-        "no class of java.util.concurrent that was changed, and not java.lang.Thread",
+        "no changed class of java.util.concurrent, and not java.lang.Thread",
     ))
 }
 
@@ -128,7 +128,7 @@ fn without_any_call(path: &Path) -> Problem {
     let message = format!("{} shows calls, and none was recorded", path.display());
     Problem::user("H0636", message).with(
         "help",
-        "the methods were not called meanwhile: record for longer, or methods that are called",
+        "the methods were not called: record for longer, or record methods that are called",
     )
 }
 
@@ -157,7 +157,7 @@ pub fn are_finished<'t>(traces: impl IntoIterator<Item = &'t Trace>) -> Result<(
     if cut.peek().is_none() {
         return Ok(());
     }
-    let problem = Problem::partial("H0651", "what is shown is incomplete");
+    let problem = Problem::partial("H0651", "the output is incomplete");
     Err(cut.fold(problem, |problem, trace| {
         problem.with("found", not_finished(trace.meta.pid))
     }))
@@ -166,7 +166,7 @@ pub fn are_finished<'t>(traces: impl IntoIterator<Item = &'t Trace>) -> Result<(
 /// Describes the loss for a JVM that has not written the end of its file.
 #[must_use]
 pub fn not_finished(pid: u32) -> String {
-    format!("the JVM {pid} was killed, and with it what it had not written")
+    format!("the JVM {pid} was killed, and its unwritten data is lost")
 }
 
 #[cfg(test)]

@@ -117,7 +117,7 @@ pub(super) fn before(
             .with("expected", "an event file (.events) with single calls")
             .with(
                 "help",
-                "`classhook trace` without --aggregate and --count makes one",
+                "`classhook trace` without --aggregate and --count writes one",
             ));
     }
     Ok(recordings)

@@ -152,7 +152,7 @@ fn report_of_a_maven_build_holds_the_classes_of_all_modules_and_no_others() {
         "the JVM of Maven is no session of the project\n{xml}"
     );
     run.assert_stderr(
-        "classhook: Maven: the classes in core/target/classes and 1 more place are reported",
+        "classhook: Maven: the report covers the classes in core/target/classes and 1 more location",
     );
     assert!(
         run.stdout.contains("recorded classes are not reported"),
@@ -193,7 +193,7 @@ fn build_without_known_folders_reports_loaded_classes_without_the_tool() {
     let ant = project.path("ant/bin/ant");
     let (run, xml) = project.coverage(&["--", ant.to_str().expect("a path in UTF-8")]);
     run.assert_success();
-    run.assert_stderr("classhook: Ant: no folder with the project's classes is there");
+    run.assert_stderr("classhook: Ant: no folder with the project's classes was found");
     let reported = classes(&xml);
     assert!(
         reported.contains(&"com/acme/SumTest") && reported.contains(&"org/apache/maven/Surefire")
@@ -261,7 +261,7 @@ fn builds_are_recognised_through_other_programs_and_by_their_folder() {
         let (run, xml) = project.coverage(words);
         run.assert_success();
         assert_eq!(classes(&xml), own, "{words:?}: {}", run.report());
-        run.assert_stderr("classhook: Maven: the classes in core/target/classes");
+        run.assert_stderr("classhook: Maven: the report covers the classes in core/target/classes");
     }
 }
 

@@ -109,7 +109,7 @@ fn selection_that_matches_nothing_is_an_error_with_the_nearest_name() {
         ("bank.Telller", "nearest  bank.Teller"),
         ("bank", "nearest  bank.** (1 class)"),
         ("loader:foo", "nearest  loaders: app"),
-        ("com.nosuch.**", "1 class is there to select from"),
+        ("com.nosuch.**", "1 class can be selected"),
     ] {
         let run = bank.coverage(&["--select", select, "--xml", "none.xml"], "jvm 1 return");
         run.assert_exit(2);
@@ -122,7 +122,7 @@ fn selection_that_matches_nothing_is_an_error_with_the_nearest_name() {
         "jvm 1 return",
     );
     run.assert_exit(2)
-        .assert_stderr("2 classes are there to select from");
+        .assert_stderr("2 classes can be selected");
 }
 
 #[test]

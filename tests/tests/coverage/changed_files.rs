@@ -114,7 +114,7 @@ fn program_of_classes_from_jacoco_is_distinguished_from_one_with_its_agent() {
     let run = forms.record("out", &forms.by_jacoco, &[runtime]);
     run.assert_success();
     let run = forms.report("out", &[&forms.plain]);
-    let cause = "the program ran from classes that JaCoCo had instrumented before";
+    let cause = "JaCoCo had instrumented the program's classes offline";
     assert_told(&run, 3, &["warning[H0622]: no match for Sum", cause]);
 }
 

@@ -142,7 +142,7 @@ fn build_with_other_coordinates_has_the_reports_of_jacoco() {
     run.assert_success();
     assert_said(
         &run,
-        "1 class ran in other versions: what ran of 2 of 3 methods",
+        "1 class ran in other versions: the hits of 2 of 3 methods",
     );
     assert_said(&run, "All coverage checks have been met.");
     for report in [

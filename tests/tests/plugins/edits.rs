@@ -207,7 +207,7 @@ fn a_class_keeps_its_members_and_gets_its_code_back() {
         for command in ["status", "off"] {
             let told = classhook(&[command, &pid]);
             told.assert_success();
-            let line = "classes that keep what was added or renamed until the JVM ends: 1\n  \
+            let line = "classes that keep added or renamed members until the JVM ends: 1\n  \
                         Changed$Target\n";
             assert!(told.stdout.contains(line), "{}", told.report());
         }

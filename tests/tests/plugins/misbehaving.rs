@@ -308,12 +308,12 @@ fn command_ends_with_three_if_a_plugin_failed_on_all_its_classes_or_was_switched
         let statuses = vec!["argument"; status.parse().expect("a number")];
         classhook(&[&run.concat()[..], &statuses].concat())
     };
-    let all = "the plugin `misbehaving` failed on each class in which it wanted something";
+    let all = "the plugin `misbehaving` failed on every class that it selected";
     let off = "the plugin `misbehaving` was switched off: it failed on 5 of 7 classes";
     run("Misbehaved$VictimF*", "0")
         .assert_exit(3)
         .assert_stderr(&format!("warning[H0686]: {all}"))
-        .assert_stderr("0 classes of 3 with what it asked for, 3 without")
+        .assert_stderr("0 classes of 3 with its edits, 3 without")
         .assert_stderr("  first    Misbehaved$VictimFarDown: panicked");
     run("Misbehaved*", "0")
         .assert_exit(3)

@@ -199,7 +199,7 @@ fn plugin_that_fails_with_events_is_retired_and_the_program_goes_on() {
     let plugin = ["run", "--plugin", &observing()];
     told_by(&plugin, &jdks::newest(), folder.path(), &settings, &[], &[])
         .assert_exit(3)
-        .assert_stderr("warning[H0665]: the plugin `observing` was told nothing any more");
+        .assert_stderr("warning[H0665]: the plugin `observing` got no more events");
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn value_that_was_never_found_is_reported_once_at_the_end() {
     ];
     let run = opened::watch(&jdk, &words, &[]);
     run.assert_exit(3)
-        .assert_stderr("error[H0638]: a value that was asked for is in no call")
+        .assert_stderr("error[H0638]: a requested value is in no call")
         .assert_stderr("value.statsu.x: Opened$Order has no field `statsu`")
         .assert_stderr("nearest  value.status.x")
         .assert_stderr("name[0]: java.lang.String has no elements")

@@ -345,7 +345,7 @@ fn spans_of_a_running_jvm_arrive_during_the_trace_and_each_call_once() {
 fn assert_missing(run: &Run, cause: &str) {
     run.assert_exit(3)
         .assert_stderr("error[H0662]")
-        .assert_stderr("did not take 1000 of 1000 spans")
+        .assert_stderr("did not accept 1000 of 1000 spans")
         .assert_stderr(cause);
     assert!(run.stdout.contains("Spans.step"), "{}", run.report());
 }
@@ -395,7 +395,7 @@ fn receiver_that_never_answers_is_waited_for_no_longer_than_seconds() {
         let run = steady(&receiver.url, protocol, folder.path(), &[])
             .variable("OTEL_EXPORTER_OTLP_TIMEOUT", "2000")
             .run();
-        assert_missing(&run, "not taken within 10s after the end");
+        assert_missing(&run, "not accepted within 10s after the end");
     };
     // Ten seconds each of nothing but waiting.
     std::thread::scope(|scope| {
@@ -440,7 +440,7 @@ fn spans_that_a_receiver_rejects_are_counted() {
         let run = steady(&receiver.url, protocol, folder.path(), &[]).run();
         let requests = receiver.received().traces.len();
         run.assert_exit(3)
-            .assert_stderr(&format!("did not take {requests} of 1000 spans"))
+            .assert_stderr(&format!("did not accept {requests} of 1000 spans"))
             .assert_stderr(&format!("{requests} spans: rejected: one is too old"))
             .assert_stderr("data points: rejected: one is too new");
     }

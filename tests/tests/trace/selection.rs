@@ -83,7 +83,7 @@ fn an_event_file_is_cut_to_the_classes_that_selectors_choose() {
         let run = classhook(&["report", &output, "--select", &selector]);
         if selector.starts_with("location:") {
             run.assert_exit(2).assert_stderr("error[H0606]");
-            run.assert_stderr("no event file says where a class came from");
+            run.assert_stderr("event files have no locations of classes");
             continue;
         }
         run.assert_success();

@@ -55,7 +55,7 @@ pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
     let built = child.stdout.take().and_then(|out| artifact(out, &manifest));
     let status = child.wait().map_err(|error| no_cargo(&error.to_string()))?;
     if !status.success() {
-        let found = format!("cargo ended with {status}; its lines are above");
+        let found = format!("cargo ended with {status}; its messages are above");
         let problem = not_built(folder).with("found", found);
         return Err(match missing_tool(folder) {
             Some(help) => problem.with("help", help),
@@ -117,7 +117,7 @@ pub fn test(folder: &Path) -> Result<(), Problem> {
     let message = format!("the tests of {} fail", folder.display());
     Err(Problem::user("H0685", message).with(
         "found",
-        format!("cargo ended with {status}; its lines are above"),
+        format!("cargo ended with {status}; its messages are above"),
     ))
 }
 
@@ -205,7 +205,7 @@ fn version_section(version: &str, component: &mut Vec<u8>) {
 }
 
 fn no_cargo(found: &str) -> Problem {
-    let help = "install Rust (https://rustup.rs); components that are built need none of it";
+    let help = "install Rust (https://rustup.rs); built components do not need it";
     not_startable("cargo", found, help)
 }
 

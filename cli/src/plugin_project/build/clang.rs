@@ -15,7 +15,7 @@ const COMPILER: &str = "clang";
 const LINKER: &str = "wasm-ld";
 /// The releases that support such modules, the newest first.
 const RELEASES: std::ops::RangeInclusive<u32> = 11..=40;
-const HELP: &str = "install clang and its linker for WebAssembly: apt-get install clang lld (Debian, Ubuntu), dnf install clang lld (Fedora), apk add clang lld (Alpine). Components that are built need none of it";
+const HELP: &str = "install clang and its linker for WebAssembly: apt-get install clang lld (Debian, Ubuntu), dnf install clang lld (Fedora), apk add clang lld (Alpine). Built components do not need it";
 
 /// Compiler flags: the target, without a C library.
 const COMPILE: [&str; 10] = [
@@ -120,9 +120,9 @@ fn run(command: &mut Command, name: &str, folder: &Path) -> Result<(), Problem> 
     if status.success() {
         return Ok(());
     }
-    let found = format!("{name} ended with {status}; its lines are above");
+    let found = format!("{name} ended with {status}; its messages are above");
     Err(not_built(folder).with("found", found).with(
         "help",
-        "if a header or a function is missing: a plugin in C has no C library but what classhook-sdk/include declares",
+        "if a header or a function is missing: a plugin in C has no C library except the declarations in classhook-sdk/include",
     ))
 }

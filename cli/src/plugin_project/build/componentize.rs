@@ -54,7 +54,10 @@ impl Componentizer {
         if status.success() {
             return Ok(component);
         }
-        let found = format!("{} ended with {status}; its lines are above", self.program);
+        let found = format!(
+            "{} ended with {status}; its messages are above",
+            self.program
+        );
         Err(not_built(folder).with("found", found))
     }
 

@@ -11,7 +11,7 @@ use crate::problem::Problem;
 const COMPONENTIZE_JS: Componentizer = Componentizer {
     program: "componentize-js",
     installed: Some("node_modules/.bin/componentize-js"), // the location of npm
-    help: "install Node.js, and then run `npm install` in the project's folder; components that are built need none of it",
+    help: "install Node.js, and then run `npm install` in the project's folder; built components do not need it",
     sources: ["js", "wit"],
     words: &[
         "plugin.js",

@@ -10,7 +10,7 @@ use crate::problem::Problem;
 const COMPONENTIZE_PY: Componentizer = Componentizer {
     program: "componentize-py",
     installed: None,
-    help: "install it, for example in an environment of its own: python3 -m venv tools; tools/bin/pip install componentize-py; export PATH=\"$PWD/tools/bin:$PATH\". Components that are built need none of it",
+    help: "install it, for example in a separate environment: python3 -m venv tools; tools/bin/pip install componentize-py; export PATH=\"$PWD/tools/bin:$PATH\". Built components do not need it",
     sources: ["py", "wit"],
     words: &[
         "--quiet",

@@ -6,7 +6,10 @@ use crate::problem::Problem;
 
 /// Returns the error for a fault of the project.
 pub fn not_built(folder: &Path) -> Problem {
-    Problem::user("H0684", format!("{} makes no component", folder.display()))
+    Problem::user(
+        "H0684",
+        format!("cannot build a component from {}", folder.display()),
+    )
 }
 
 /// Returns the error for a missing or broken program. `help` names its installation.
