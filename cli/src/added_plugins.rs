@@ -10,7 +10,7 @@ use crate::problem::Problem;
 
 /// State of the component of a locked plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kept {
+pub enum ComponentState {
     /// The component that was added.
     AsLocked,
     /// No file.
@@ -31,14 +31,14 @@ pub fn find(name: &str) -> Result<Option<PathBuf>, Problem> {
 
 /// Returns the state of a locked plugin's component.
 #[must_use]
-pub fn kept(project: &Path, plugin: &LockedPlugin) -> Kept {
+pub fn component_state(project: &Path, plugin: &LockedPlugin) -> ComponentState {
     let path = plugin.file(project);
     if fs::symlink_metadata(&path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-        return Kept::Missing;
+        return ComponentState::Missing;
     }
     match PluginFile::open(&plugin.name, &path) {
-        Ok(file) if file.digest == plugin.digest => Kept::AsLocked,
-        Ok(file) => Kept::Other(format!("sha256:{}", file.digest)),
-        Err(error) => Kept::Other(Problem::from(error).cause()),
+        Ok(file) if file.digest == plugin.digest => ComponentState::AsLocked,
+        Ok(file) => ComponentState::Other(format!("sha256:{}", file.digest)),
+        Err(error) => ComponentState::Other(Problem::from(error).cause()),
     }
 }

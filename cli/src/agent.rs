@@ -79,13 +79,13 @@ impl Agent {
     /// # Errors
     /// As for [`Agent::connect`].
     pub fn find(pid: i32) -> Result<Result<Self, Process>, Problem> {
-        let process = Process::read(pid).map_err(unreached)?;
-        process.check_permission().map_err(unreached)?;
+        let process = Process::read(pid).map_err(attach_error)?;
+        process.check_permission().map_err(attach_error)?;
         if !process.is_jvm() {
-            return Err(unreached(AttachError::NotJvm(pid)));
+            return Err(attach_error(AttachError::NotJvm(pid)));
         }
-        process.check_answers().map_err(unreached)?;
-        process.check_files().map_err(unreached)?;
+        process.check_answers().map_err(attach_error)?;
+        process.check_files().map_err(attach_error)?;
         let begun = Instant::now();
         loop {
             match connect(&process)? {
@@ -324,7 +324,7 @@ fn unanswered(error: ControlError, request: &Request) -> Problem {
 
 /// An agent that was found in a JVM, or loaded into it.
 #[derive(Debug)]
-pub struct Found {
+pub struct ConnectedAgent {
     /// The agent.
     pub agent: Agent,
     /// The agent's state.
@@ -338,7 +338,7 @@ pub struct Found {
 ///
 /// # Errors
 /// As [`Agent::connect`] and [`load`].
-pub fn find_or_load(pid: i32, checked: &CheckedOptions) -> Result<Found, Problem> {
+pub fn find_or_load(pid: i32, checked: &CheckedOptions) -> Result<ConnectedAgent, Problem> {
     let begun = Instant::now();
     loop {
         match try_find_or_load(pid, checked)? {
@@ -350,7 +350,7 @@ pub fn find_or_load(pid: i32, checked: &CheckedOptions) -> Result<Found, Problem
 }
 
 /// As [`find_or_load`], or nothing while another command loads the agent or ends it.
-fn try_find_or_load(pid: i32, checked: &CheckedOptions) -> Result<Option<Found>, Problem> {
+fn try_find_or_load(pid: i32, checked: &CheckedOptions) -> Result<Option<ConnectedAgent>, Problem> {
     let (mut agent, guest) = match Agent::find(pid)? {
         Ok(agent) => (agent, true),
         Err(_) => match load(pid, checked)? {
@@ -359,7 +359,7 @@ fn try_find_or_load(pid: i32, checked: &CheckedOptions) -> Result<Option<Found>,
         },
     };
     match agent.ask_for(&Request::Status) {
-        Ok(status) => Ok(Some(Found {
+        Ok(status) => Ok(Some(ConnectedAgent {
             agent,
             status,
             guest,
@@ -386,9 +386,9 @@ pub enum Loaded {
 /// (`H0608`), a plugin cannot be compiled (`H01xx`), or the agent refuses to start (`H0508`).
 pub fn load(pid: i32, checked: &CheckedOptions) -> Result<Loaded, Problem> {
     let library = launch::agent_library()?;
-    let jvm = Attachment::open(pid).map_err(unreached)?;
+    let jvm = Attachment::open(pid).map_err(attach_error)?;
     let process = jvm.process();
-    process.check_libc().map_err(unreached)?;
+    process.check_libc().map_err(attach_error)?;
     let compiled = Precompiled::for_jvm(&checked.config, pid)?;
     let mut options = checked.options.clone();
     compiled.add_to(&mut options);
@@ -400,7 +400,7 @@ pub fn load(pid: i32, checked: &CheckedOptions) -> Result<Loaded, Problem> {
         true => None,
         false => {
             let placed = PlacedFile::new(process, &library, &folder_of(&library));
-            Some(placed.map_err(unreached)?)
+            Some(placed.map_err(attach_error)?)
         }
     };
     let library = placed.as_ref().map_or(library.as_path(), PlacedFile::path);
@@ -428,7 +428,7 @@ pub fn load(pid: i32, checked: &CheckedOptions) -> Result<Loaded, Problem> {
             let found = said.into_iter();
             Err(found.fold(problem, |problem, line| problem.with("found", line)))
         }
-        Err(error) => Err(unreached(error)),
+        Err(error) => Err(attach_error(error)),
     }
 }
 
@@ -519,7 +519,7 @@ pub fn folder_of(library: &Path) -> String {
 }
 
 /// Converts an error of the attach protocol.
-pub fn unreached(error: AttachError) -> Problem {
+pub fn attach_error(error: AttachError) -> Problem {
     Problem::user(error.code(), error.to_string()).with("help", error.help())
 }
 

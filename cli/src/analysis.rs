@@ -23,7 +23,7 @@ use rewriter::{ClassFile, PoolIndex};
 use trace::numbers::counted;
 
 use crate::args::ReportModule;
-use crate::inputs::class_files::{self, Found, Unreadable};
+use crate::inputs::class_files::{self, LocatedClass, Unreadable};
 use crate::inputs::damaged_files::left_out;
 use crate::inputs::execution_data::{ExecutionDataStore, MeasuredClass, holds_jacoco};
 use crate::inputs::sources::Sources;
@@ -34,14 +34,14 @@ use crate::unmatched;
 use crate::warnings::{Warning, Warnings};
 use generated::is_generated;
 use unmeasured::Unmeasured;
-use versions::{Carried, CarriedTotal};
+use versions::{CarriedHits, CarriedTotal};
 
 /// Progress is shown from this many classes on.
 const MANY: u64 = 500;
 
 /// Counters of a program, and the classes that they leave out.
 #[derive(Debug)]
-pub struct Analysed {
+pub struct AnalysisResult {
     /// The counters of each module.
     pub bundles: Vec<BundleCoverage>,
     /// The number of recorded classes without a class file in the given locations.
@@ -90,7 +90,7 @@ pub fn analyse_all(
     filter: &Filter,
     options: AnalysisOptions,
     warnings: &mut Warnings,
-) -> Result<Analysed, Problem> {
+) -> Result<AnalysisResult, Problem> {
     let mut analysis = Analysis {
         options,
         inlining: inlining::classes(recorded, options.counting),
@@ -104,7 +104,7 @@ pub fn analyse_all(
     if !analysis.any {
         expect_selected(recorded, filter, std::mem::take(&mut analysis.unselected))?;
     }
-    Ok(Analysed {
+    Ok(AnalysisResult {
         elsewhere: analysis.unknown().count(),
         generated: analysis.generated.len(),
         excluded: analysis.excluded.len(),
@@ -127,7 +127,7 @@ pub fn analyse_loaders(
     filter: &Filter,
     options: AnalysisOptions,
     warnings: &mut Warnings,
-) -> Result<Analysed, Problem> {
+) -> Result<AnalysisResult, Problem> {
     let (mut bundles, mut unselected) = (Vec::new(), Vec::new());
     let (mut elsewhere, mut missing) = (HashSet::new(), Vec::new());
     let mut unmeasured = HashSet::new();
@@ -162,7 +162,7 @@ pub fn analyse_loaders(
     }
     let mut told = HashSet::new();
     missing.retain(|text| told.insert(text.clone())); // several loaders may share a class
-    Ok(Analysed {
+    Ok(AnalysisResult {
         bundles,
         elsewhere: elsewhere.len(),
         generated: generated.len(),
@@ -377,12 +377,12 @@ impl<'r> Analysis<'r> {
     }
 
     /// Analyses a batch of class files. Class files seen before are skipped.
-    fn found(&mut self, found: Vec<Found>) {
+    fn found(&mut self, found: Vec<LocatedClass>) {
         let ids: Vec<u64> = found
             .par_iter()
             .map(|found| rewriter::fingerprint(&found.bytes))
             .collect();
-        let fresh: Vec<(u64, Found)> = ids
+        let fresh: Vec<(u64, LocatedClass)> = ids
             .into_iter()
             .zip(found)
             .filter(|(id, _)| !self.loaded_alone || self.recorded.by_id(*id).is_some())
@@ -391,7 +391,7 @@ impl<'r> Analysis<'r> {
         self.expect(fresh.len());
         let (recorded, filter, progress) = (self.recorded, self.filter, &self.progress);
         let options = self.options;
-        let analyse = |arena: &mut Arena, (id, found): &(u64, Found)| {
+        let analyse = |arena: &mut Arena, (id, found): &(u64, LocatedClass)| {
             progress.inc(1);
             arena.reset();
             analyse_found(*id, found, recorded, filter, options, arena)
@@ -577,7 +577,7 @@ fn analyse_recorded(
                 counting,
             };
             analyse(&file, filter, None, arena, |_| {
-                Executed::These(Some(&class.probes), lines)
+                ExecutedCode::These(Some(&class.probes), lines)
             })
         }
         Err(error) => Outcome::Failed(class.name.clone(), error.to_string()),
@@ -586,7 +586,7 @@ fn analyse_recorded(
 
 fn analyse_found(
     id: u64,
-    found: &Found,
+    found: &LocatedClass,
     recorded: &ExecutionDataStore,
     filter: &Filter,
     options: AnalysisOptions,
@@ -603,21 +603,21 @@ fn analyse_found(
             .carry_over
             .then(|| versions::carry_over(class, recorded));
         if let Some(carried) = carried.flatten() {
-            return Executed::Carried(carried);
+            return ExecutedCode::Carried(carried);
         }
         let ids = recorded.ids_of(class.name);
         match (recorded.by_id(id), ids) {
             (Some(loaded), _)
                 if !was_executed(loaded, recorded) && other_ran(id, ids, recorded) =>
             {
-                Executed::Other(
+                ExecutedCode::Other(
                     no_match(found, class, &executed(ids, recorded), recorded),
                     ids.to_vec(),
                 )
             }
-            (Some(class), _) => Executed::These(Some(&class.probes), recorded.begun_lines(id)),
-            (None, []) if changed_by(found).is_none() => Executed::These(None, &[]),
-            (None, ids) => Executed::Other(no_match(found, class, ids, recorded), ids.to_vec()),
+            (Some(class), _) => ExecutedCode::These(Some(&class.probes), recorded.begun_lines(id)),
+            (None, []) if changed_by(found).is_none() => ExecutedCode::These(None, &[]),
+            (None, ids) => ExecutedCode::Other(no_match(found, class, ids, recorded), ids.to_vec()),
         }
     })
 }
@@ -652,11 +652,11 @@ struct ClassBytes<'b> {
 }
 
 /// Executed code of a class.
-enum Executed<'p> {
+enum ExecutedCode<'p> {
     /// Hits of these probes and lines; absent if the class did not run.
     These(Option<&'p [bool]>, &'p [bool]),
     /// Probes and lines, some carried over from other versions.
-    Carried(Carried),
+    Carried(CarriedHits),
     /// Only other versions ran, with these ids.
     Other(Warning, Vec<u64>),
 }
@@ -667,7 +667,7 @@ fn analyse<'p>(
     filter: &Filter,
     place: Option<&str>,
     arena: &Arena,
-    executed: impl FnOnce(&ClassDescription<'_>) -> Executed<'p>,
+    executed: impl FnOnce(&ClassDescription<'_>) -> ExecutedCode<'p>,
 ) -> Outcome {
     let class = match describe_as(file.id, file.bytes, arena) {
         Ok(class) if class.is_module_or_package() || is_ours(class.name) => {
@@ -685,7 +685,7 @@ fn analyse<'p>(
     };
     let counting = file.counting;
     let mut outcome = match executed(&class) {
-        Executed::These(probes, lines) => match analyze_as(counting, &class, probes, lines) {
+        ExecutedCode::These(probes, lines) => match analyze_as(counting, &class, probes, lines) {
             Ok(coverage) => Outcome::Analysed(
                 Box::new(coverage),
                 without_probes(&class),
@@ -693,7 +693,7 @@ fn analyse<'p>(
             ),
             Err(error) => Outcome::Failed(file.origin.to_owned(), error.to_string()),
         },
-        Executed::Carried(carried) => {
+        ExecutedCode::Carried(carried) => {
             match analyze_as(counting, &class, Some(&carried.probes), &carried.lines) {
                 Ok(mut coverage) => {
                     coverage.no_match = !carried.is_exact;
@@ -703,7 +703,7 @@ fn analyse<'p>(
                 Err(error) => Outcome::Failed(file.origin.to_owned(), error.to_string()),
             }
         }
-        Executed::Other(warning, ran) => {
+        ExecutedCode::Other(warning, ran) => {
             let class = analyze_as(counting, &class, None, &[])
                 .ok()
                 .map(|mut class| {
@@ -792,7 +792,7 @@ fn asks_offline(class: &ClassFile<'_>) -> bool {
 }
 
 /// Returns the tool that changed a class file, if the code shows one.
-fn changed_by(found: &Found) -> Option<&'static str> {
+fn changed_by(found: &LocatedClass) -> Option<&'static str> {
     let class = ClassFile::read(&found.bytes).ok()?;
     if class_array::is_instrumented(&class) {
         return Some("`classhook instrument`");
@@ -801,7 +801,7 @@ fn changed_by(found: &Found) -> Option<&'static str> {
 }
 
 fn no_match(
-    found: &Found,
+    found: &LocatedClass,
     class: &ClassDescription<'_>,
     ids: &[u64],
     recorded: &ExecutionDataStore,

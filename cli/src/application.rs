@@ -4,19 +4,19 @@
 //! their libraries. Classes of child loaders belong to it, such as those of web applications,
 //! wherever they are loaded from.
 
-mod jvm;
-mod places;
+mod class_path;
+mod jvm_properties;
 
 use std::ffi::OsString;
 
 use attach::Attachment;
 use serde_json::Value;
 
-use crate::agent::unreached;
+use crate::agent::attach_error;
 use crate::args::{PluginSettings, Settings};
 use crate::problem::Problem;
 use crate::show::say;
-use jvm::Described;
+use jvm_properties::JvmProperties;
 
 /// The plugins that select every class by default.
 const GREEDY: [&str; 4] = ["coverage", "coverage-lines", "coverage-counts", "trace"];
@@ -33,11 +33,15 @@ const NEVER: &str = "!location:jrt:/java.*;!location:jrt:/jdk.*;!location:BOOT-I
 ///
 /// # Errors
 /// If the JVM cannot be reached (`H05xx`).
-pub fn narrowed(pid: i32, plugins: &[OsString], settings: &Settings) -> Result<Settings, Problem> {
+pub fn restricted(
+    pid: i32,
+    plugins: &[OsString],
+    settings: &Settings,
+) -> Result<Settings, Problem> {
     let mut narrowed = settings.clone();
     let configuration = &mut narrowed.change.configuration;
     if configuration.file.is_none() && wants_everything(plugins, &configuration.plugins) {
-        let selectors = selectors(&Attachment::open(pid).map_err(unreached)?)?;
+        let selectors = selectors(&Attachment::open(pid).map_err(attach_error)?)?;
         configuration.plugins.select.push(selectors);
         say(
             "only classes of the application are changed, not those of its libraries and servers; \
@@ -69,16 +73,16 @@ fn names_methods(settings: Option<&str>) -> bool {
 
 /// Returns the selectors for the application, separated by `;`.
 fn selectors(jvm: &Attachment) -> Result<String, Problem> {
-    let properties = jvm.properties().map_err(unreached)?;
+    let properties = jvm.properties().map_err(attach_error)?;
     let process = jvm.process();
-    let described = Described::new(&properties, process.command_line());
+    let described = JvmProperties::new(&properties, process.command_line());
     let in_root = |path: &str| process.path_in_root(path);
     Ok(of(&described, &in_root))
 }
 
 /// As [`selectors`], for a described JVM. `in_root` turns the JVM's paths into ours.
-fn of(jvm: &Described, in_root: &dyn Fn(&str) -> std::path::PathBuf) -> String {
-    let found = places::of(jvm, in_root);
+fn of(jvm: &JvmProperties, in_root: &dyn Fn(&str) -> std::path::PathBuf) -> String {
+    let found = class_path::of(jvm, in_root);
     let mut parts = vec![NEVER.to_owned()];
     parts.extend(found.packages.iter().map(|package| format!("{package}.**")));
     let left_out = found

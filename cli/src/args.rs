@@ -10,10 +10,10 @@ use clap::{Args, ValueEnum};
 use coverage::filter::Counting;
 
 use crate::changes::git::Changes;
+use crate::interrupt;
 use crate::metaspace::Metaspace;
 use crate::problem::Problem;
 use crate::stdout::is_stdout;
-use crate::until;
 
 /// Headings of options in the help of commands.
 ///
@@ -326,7 +326,7 @@ pub struct Target {
 #[command(next_help_heading = heading::NONE)]
 pub struct JvmOrCommand {
     /// The length of a visit.
-    #[arg(long = "for", value_name = "DURATION", requires = "pid", conflicts_with = "command", value_parser = until::duration, help = FOR)]
+    #[arg(long = "for", value_name = "DURATION", requires = "pid", conflicts_with = "command", value_parser = interrupt::duration, help = FOR)]
     pub time: Option<Duration>,
     /// The process id of the JVM.
     #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..), conflicts_with = "command", help = PID)]

@@ -12,21 +12,21 @@ use control::message::{
     Change, Dump, Holder, MethodRemark, PluginState, Released, Reset, SessionRequest, Status,
 };
 
-use crate::agent::{self, Agent, Found};
+use crate::agent::{self, Agent, ConnectedAgent};
 use crate::answers::failures;
 use crate::application;
 use crate::args::{PluginSettings, Settings};
 use crate::checked_options::{CheckedOptions, absolute, check};
 use crate::holder;
+use crate::interrupt::{Interrupt, TimedWait};
 use crate::launch::AgentOptions;
 use crate::metaspace;
 use crate::precompiled::Precompiled;
 use crate::problem::Problem;
 use crate::progress;
 use crate::show::{self, complain, say};
-use crate::until::{Interrupt, Until};
+use crate::unchanged_classes::UnchangedClasses;
 use crate::warnings::Warning;
-use crate::withheld::Withheld;
 
 /// Margin of the lease beyond the requested time, for a stopped command.
 const LEASE_MARGIN: Duration = Duration::from_secs(1);
@@ -135,7 +135,7 @@ impl AttachedPlugin {
         };
         let settings = &match plugins.as_slice() {
             [] => settings.clone(),
-            plugins => application::narrowed(pid, plugins, settings)?,
+            plugins => application::restricted(pid, plugins, settings)?,
         };
         let mut checked = CheckedOptions::new(settings, &plugins, Some(run.to_owned()))?;
         checked.options.visit = Some(plugin.to_owned());
@@ -143,7 +143,7 @@ impl AttachedPlugin {
         let leased = if visitor.has_session { run } else { plugin };
         // From here on an agent may exist, which a signal must not leave behind.
         let mut interrupt = Interrupt::new()?;
-        let impatience = Interrupt::impatience()?;
+        let second_signal = Interrupt::exit_on_second_signal()?;
         let (found, request) = loop {
             let mut found = agent::find_or_load(pid, &checked)?;
             let (agent, status) = (&mut found.agent, &found.status);
@@ -162,8 +162,8 @@ impl AttachedPlugin {
                 request => break (found, request?),
             }
         };
-        drop(impatience);
-        let Found {
+        drop(second_signal);
+        let ConnectedAgent {
             mut agent,
             status,
             guest,
@@ -290,8 +290,8 @@ impl AttachedPlugin {
 
     /// Finds loaded classes that match a glob, and the setting that hides them from plugins.
     #[must_use]
-    pub fn withheld(&mut self, glob: &str, settings: &PluginSettings) -> Option<Withheld> {
-        Withheld::find(&mut self.agent, glob, settings)
+    pub fn withheld(&mut self, glob: &str, settings: &PluginSettings) -> Option<UnchangedClasses> {
+        UnchangedClasses::find(&mut self.agent, glob, settings)
     }
 
     /// Returns the agent in the JVM.
@@ -339,7 +339,7 @@ impl AttachedPlugin {
         self.lease_for(time)?;
         let (agent, pid, plugin, looked) = (&self.agent, self.pid, &self.plugin, &self.looked);
         let is_over = || enough() || agent.has_left() || is_disabled(pid, plugin, looked);
-        Until::new(time, &mut self.interrupt).wait(doing, pid, &is_over);
+        TimedWait::new(time, &mut self.interrupt).wait(doing, pid, &is_over);
         Ok(())
     }
 

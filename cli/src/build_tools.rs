@@ -58,7 +58,7 @@ impl Build {
     /// Returns the agent's settings with selectors that exclude the tool's own classes. Those of a
     /// configuration file stay.
     #[must_use]
-    pub fn narrowed(&self, settings: &Settings) -> Settings {
+    pub fn without_tool_classes(&self, settings: &Settings) -> Settings {
         let mut settings = settings.clone();
         let configuration = &mut settings.change.configuration;
         if configuration.file.is_none() {
@@ -216,7 +216,7 @@ impl Build {
 
 /// Formats the note about the classes that a report of this build covers.
 #[must_use]
-pub fn told(tool: &str, classes: &[String]) -> String {
+pub fn classes_note(tool: &str, classes: &[String]) -> String {
     match classes {
         [] => format!(
             "{tool}: no folder with the project's classes was found, so the report covers all loaded classes, without {tool} itself; --classes names others"
@@ -329,7 +329,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         std::fs::set_permissions(&mvn, std::fs::Permissions::from_mode(0o755)).unwrap();
         let build = build(&[mvn.to_str().unwrap(), "test"]).unwrap();
-        let narrowed = build.narrowed(&Settings::default());
+        let narrowed = build.without_tool_classes(&Settings::default());
         let selectors = &narrowed.plugins().select;
         assert!(
             selectors.contains(&format!("!location:{}", home.display())),

@@ -24,14 +24,14 @@ use crate::show;
 use crate::warnings::{Warning, Warnings};
 use git::Changes;
 use lines::LineSet;
-use source_files::{Found, SourceFiles};
+use source_files::{SourceFiles, SourceMatch};
 
 /// Maximum number of names in a list; the rest is counted.
 const NAMED: usize = 5;
 
 /// The changed lines of a bundle.
 #[derive(Debug)]
-pub struct Measured {
+pub struct ChangeAnalysis {
     /// The report.
     pub changed: Changed,
     /// True if the changed file of some class is ambiguous.
@@ -48,8 +48,8 @@ pub fn of_bundles(
     sources: &[Sources],
     began: Option<SystemTime>,
     warnings: &mut Warnings,
-) -> Measured {
-    let mut measured = Measured {
+) -> ChangeAnalysis {
+    let mut measured = ChangeAnalysis {
         changed: Changed {
             range: changes.range.clone(),
             name: name.to_owned(),
@@ -86,22 +86,22 @@ pub fn of_bundles(
 fn add<'c>(
     bundle: &BundleCoverage,
     files: &SourceFiles<'c, '_>,
-    measured: &mut Measured,
+    measured: &mut ChangeAnalysis,
     used: &mut BTreeSet<&'c PathBuf>,
     warnings: &mut Warnings,
 ) {
     let mut known = BTreeMap::<(&str, &str, u16), (&'c PathBuf, &'c LineSet)>::new();
     for file in source_files(bundle) {
         match files.find(&file.package, &file.name, file.copy) {
-            Found::Changed(path, lines) => {
+            SourceMatch::Changed(path, lines) => {
                 used.insert(path);
                 known.insert((&file.package, &file.name, file.copy), (path, lines));
             }
-            Found::Unclear(paths) => {
+            SourceMatch::Unclear(paths) => {
                 measured.is_partial = true;
                 warnings.add(unclear(&format!("{}/{}", file.package, file.name), &paths));
             }
-            Found::Unchanged => (),
+            SourceMatch::Unchanged => (),
         }
     }
     let restricted = bundle.of_lines(|class, line| {

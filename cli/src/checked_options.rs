@@ -18,7 +18,7 @@ use crate::precompiled::Precompiled;
 use crate::problem::{PARTIAL, Problem};
 use crate::show::complain;
 use crate::warnings::Warnings;
-use crate::{added_plugins, failed_plugins, plugin_project, plugin_tables, writable};
+use crate::{added_plugins, failed_plugins, plugin_project, plugin_tables, preflight};
 
 /// The agent's options, checked before any program starts.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ impl CheckedOptions {
     /// refuses its configuration.
     pub fn launch(&self, command: &[OsString]) -> Result<u8, Problem> {
         self.launch_into(command, None)
-            .map(|launched| launched.told())
+            .map(|launched| launched.report_failures())
     }
 
     /// As [`CheckedOptions::launch`], with standard output redirected to `output`.
@@ -98,7 +98,7 @@ impl CheckedOptions {
         let is_new = self.is_default_output && !self.output.exists();
         let code = launch::run(command, &options, output)?;
         if is_new && self.output.is_dir() {
-            writable::keep_from_git(&self.output);
+            preflight::keep_from_git(&self.output);
         }
         let failed = failed_plugins::of_run(&run, &self.output, since).map(|mut failed| {
             failed.merge(agents.map(|agents| agents.warnings()).unwrap_or_default());
@@ -151,12 +151,12 @@ pub struct Launched {
 impl Launched {
     /// Reports the plugins that failed in the program, without observers, and returns the exit
     /// code.
-    pub fn told(&self) -> u8 {
+    pub fn report_failures(&self) -> u8 {
         self.after(&self.failed)
     }
 
     /// Reports the plugins that failed in the program, and returns the exit code.
-    pub fn told_with_observers(&self) -> u8 {
+    pub fn report_failures_with_observers(&self) -> u8 {
         let code = self.after(&self.failed);
         let observers = plugin_tables::retired_of_run(&self.run, &self.output, self.since);
         match self.after(&observers) {

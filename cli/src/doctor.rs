@@ -5,7 +5,7 @@
 
 mod jvm;
 mod machine;
-mod room;
+mod write_check;
 
 use std::fmt::Write as _;
 

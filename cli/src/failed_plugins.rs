@@ -7,7 +7,7 @@ use host::Pipeline;
 use probes::{FailedPlugin, Meta, Summary};
 use trace::numbers::counted;
 
-use crate::inputs::run_files::{self, Jvm, Kind};
+use crate::inputs::run_files::{self, Jvm, RunFileKind};
 use crate::problem::Problem;
 use crate::warnings::{Warning, Warnings};
 
@@ -27,7 +27,7 @@ pub fn of_run(run: &str, folder: &Path, since: SystemTime) -> Result<Warnings, P
     let is_before = |jvm: &Jvm| u128::from(jvm.start_ms) < since.as_millis();
     for path in run_files::in_folder(folder)? {
         if run_files::jvm_of(&path).as_ref().is_none_or(is_before)
-            || !run_files::kind(&path).is_ok_and(|kind| kind == Kind::Snapshot)
+            || !run_files::kind(&path).is_ok_and(|kind| kind == RunFileKind::Snapshot)
             || !Meta::read(&path).is_ok_and(|meta| meta.run == run)
         {
             continue;

@@ -11,7 +11,7 @@ use control::patch::ClassBytes;
 use tempfile::TempDir;
 use zip::ZipArchive;
 
-use crate::agent::unreached;
+use crate::agent::attach_error;
 use crate::compile_path::CompilePath;
 use crate::compiler_options::CompilerOptions;
 use crate::problem::Problem;
@@ -141,7 +141,7 @@ struct Compiler<'c> {
 }
 
 /// The compiler's output folder, or its messages.
-type Made = Result<TempDir, String>;
+type CompileResult = Result<TempDir, String>;
 
 impl Compiler<'_> {
     fn run(&self) -> Result<TempDir, Problem> {
@@ -161,7 +161,7 @@ impl Compiler<'_> {
     }
 
     /// Compiles sources as part of a module of the compiler's JDK, which replaces the JVM's.
-    fn in_module(&self, module: &str) -> Result<Made, Problem> {
+    fn in_module(&self, module: &str) -> Result<CompileResult, Problem> {
         let root = temporary::usual_folder()?;
         let mut copies = Vec::new();
         for source in self.sources {
@@ -179,7 +179,11 @@ impl Compiler<'_> {
         self.attempt(&copies, Some(&patched))
     }
 
-    fn attempt(&self, sources: &[PathBuf], module: Option<&OsString>) -> Result<Made, Problem> {
+    fn attempt(
+        &self,
+        sources: &[PathBuf],
+        module: Option<&OsString>,
+    ) -> Result<CompileResult, Problem> {
         let folder = temporary::usual_folder()?;
         let mut command = Command::new(self.javac);
         command
@@ -310,8 +314,8 @@ fn holds(place: &Path, file: &Path) -> bool {
 
 impl Facts {
     fn of(pid: i32) -> Result<Self, Problem> {
-        let jvm = Attachment::open(pid).map_err(unreached)?;
-        let text = jvm.properties().map_err(unreached)?;
+        let jvm = Attachment::open(pid).map_err(attach_error)?;
+        let text = jvm.properties().map_err(attach_error)?;
         let value = |key: &str| property(&text, key).unwrap_or_default();
         let working_directory = jvm.process().working_directory();
         let paths = |key: &str| {

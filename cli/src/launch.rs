@@ -15,8 +15,8 @@ use std::process::{Command, Stdio};
 pub use library::NAME as AGENT_LIBRARY;
 pub use options::AgentOptions;
 
+use crate::preflight;
 use crate::problem::Problem;
-use crate::writable;
 use program::Program;
 
 /// The variable with options for every JVM.
@@ -53,7 +53,10 @@ pub fn run(
     let agent = agent_argument(library::find()?.as_os_str(), options)?;
     let tool_options = std::env::var_os(TOOL_OPTIONS);
     check_is_alone(tool_options.as_deref())?;
-    options.output.as_deref().map_or(Ok(()), writable::folder)?;
+    options
+        .output
+        .as_deref()
+        .map_or(Ok(()), preflight::folder)?;
     let mut command = prepare(name, &program, &agent, tool_options);
     command.args(arguments);
     let redirected = output.map_or(Ok(()), |output| redirect(&mut command, output));

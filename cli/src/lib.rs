@@ -6,7 +6,7 @@
 //! | `coverage` | [`commands::coverage`] | as `run`, or a plugin [`attached`] to a running JVM; then a report |
 //! | `trace` | [`commands::trace`] | a run or a running JVM, displayed by [`live`]; then [`traces`] |
 //! | `top` | [`commands::top`] | as `trace`, displayed by [`top`] |
-//! | `watch` | [`commands::watch`] | as `trace`; [`watching`] prints calls as they end |
+//! | `watch` | [`commands::watch`] | as `trace`; [`watch_printer`] prints calls as they end |
 //! | `profile` | [`commands::profile`] | [`profile`]: a recording of the agent, or an answer of the JVM itself |
 //! | `collect`, `--to` | [`commands::collect`], [`mod@relay`] | the crate `relay` |
 //! | `report` | [`commands::report`] | [`inputs`] → [`analysis`] → [`changes`] → [`outputs`], or [`traces`] |
@@ -35,6 +35,7 @@ pub mod args;
 pub mod attached;
 pub mod build_output;
 pub mod build_tools;
+pub mod call_options;
 pub mod changes;
 pub mod checked_options;
 pub mod child;
@@ -47,24 +48,23 @@ mod excluded_annotations;
 pub mod explained;
 mod failed_agents;
 mod failed_plugins;
-pub mod following;
-mod forgotten_dashes;
+pub mod follow_options;
 pub mod guard;
 pub mod holder;
 pub mod inputs;
 pub mod instrument;
+pub mod interrupt;
 pub mod javac;
 pub mod jvm_files;
 pub mod jvm_tmp;
 pub mod launch;
 pub mod live;
-pub mod loader_places;
+pub mod loader_paths;
 pub mod metaspace;
 pub mod minimums;
 pub mod open_files;
 mod otlp;
 pub mod outputs;
-pub mod passing_folder;
 pub mod per_test;
 pub mod plan_text;
 pub mod plugin_compiler;
@@ -73,6 +73,7 @@ pub mod plugin_store;
 mod plugin_tables;
 pub mod plugins;
 pub mod precompiled;
+pub mod preflight;
 pub mod problem;
 pub mod profile;
 pub mod progress;
@@ -85,23 +86,22 @@ pub mod rules;
 pub mod select;
 mod settling;
 pub mod show;
-pub mod slow;
-pub mod sought;
+pub mod slow_trees;
 pub mod special_file;
 pub mod stdout;
+pub mod temp_output;
 pub mod temporary;
 pub mod terminal;
-pub mod tests_executed;
+pub mod test_coverage;
 pub mod top;
 pub mod traces;
+pub mod unchanged_classes;
 pub mod unmatched;
-pub mod until;
+mod usage_hints;
+pub mod value_check;
 pub mod warnings;
-mod watched_places;
-pub mod watching;
-pub mod when;
-pub mod withheld;
-pub mod writable;
+mod watch_points;
+pub mod watch_printer;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -114,7 +114,7 @@ pub fn main() -> ExitCode {
         return done;
     }
     let parsed = commands::parse(&words);
-    let parsed = parsed.unwrap_or_else(|error| match forgotten_dashes::problem(&error, &words) {
+    let parsed = parsed.unwrap_or_else(|error| match usage_hints::problem(&error, &words) {
         Some(problem) => {
             show::complain(format_args!("{problem}\n"));
             std::process::exit(i32::from(problem.exit()))

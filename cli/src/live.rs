@@ -28,7 +28,7 @@ use crate::outputs::atomic;
 use crate::problem::Problem;
 use crate::settling::SettlingJvms;
 use crate::show::{say, show_beside};
-use crate::slow::{SlowOptions, SlowTrees};
+use crate::slow_trees::{SlowOptions, SlowTrees};
 use crate::stdout::is_stdout;
 use crate::terminal;
 use crate::traces::StreamedLines;
@@ -453,7 +453,7 @@ impl JsonLines {
             LiveEvent::Moment(moment, is_virtual) => stream.moment(trace, moment, is_virtual, out),
             LiveEvent::Step(step) => {
                 stream.step(step);
-                self.tasks.heard(jvm, || ());
+                self.tasks.calls_of(jvm, || ());
                 Ok(())
             }
             LiveEvent::Wait(_) => Ok(()), // JSON lines hold calls and events of plugins

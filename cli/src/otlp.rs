@@ -42,12 +42,12 @@ const ROOM: Duration = Duration::from_millis(5);
 pub struct Export {
     target: Target,
     sender: Sender,
-    jvms: SettlingJvms<OfJvm>,
+    jvms: SettlingJvms<JvmExport>,
     lost_tasks: u64,
 }
 
 #[derive(Debug)]
-struct OfJvm {
+struct JvmExport {
     service: Service,
     trees: Trees,
     spans: Spans,
@@ -55,7 +55,7 @@ struct OfJvm {
     since_ms: u64,
 }
 
-impl OfJvm {
+impl JvmExport {
     fn new(target: &Target) -> Self {
         let lot = || u128::from(RandomState::new().hash_one(0));
         Self {
@@ -110,8 +110,8 @@ impl Export {
     }
 
     /// Returns the JVM of this number, which has just recorded an event.
-    fn jvm(&mut self, number: usize) -> &mut OfJvm {
-        self.jvms.heard(number, || OfJvm::new(&self.target))
+    fn jvm(&mut self, number: usize) -> &mut JvmExport {
+        self.jvms.calls_of(number, || JvmExport::new(&self.target))
     }
 
     /// Sends the calls whose callers are known. The caller repeats this.
@@ -153,7 +153,7 @@ impl Export {
 }
 
 /// Queues placed calls, up to the free room. Returns false if the queue is full.
-fn send(sender: &Sender, jvm: &mut OfJvm, trace: &Trace) -> bool {
+fn send(sender: &Sender, jvm: &mut JvmExport, trace: &Trace) -> bool {
     let room = sender.room();
     let calls = jvm.trees.take_placed(room);
     for calls in calls.chunks(BATCH) {

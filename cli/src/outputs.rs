@@ -12,9 +12,9 @@ use coverage::report::{self, ExecutionData, Report, SourceLookup};
 use crate::args::Outputs;
 use crate::checked_options::absolute;
 use crate::inputs::sources::Sources;
+use crate::preflight;
 use crate::problem::Problem;
 use crate::stdout::is_stdout;
-use crate::writable;
 use files::{Content, Files};
 
 /// Returns a path without links, also for a file that does not exist yet, so that equal files have
@@ -172,8 +172,8 @@ impl Outputs {
     /// # Errors
     /// `H0620`.
     pub fn check_writable(&self) -> Result<(), Problem> {
-        self.html.as_deref().map_or(Ok(()), writable::folder)?;
-        writable::files(self.files().map(|(_, path)| path))
+        self.html.as_deref().map_or(Ok(()), preflight::folder)?;
+        preflight::files(self.files().map(|(_, path)| path))
     }
 
     /// Returns the report's title.

@@ -13,14 +13,14 @@ use trace::numbers::counted;
 
 use crate::analysis::inlining;
 use crate::inputs::execution_data::ExecutionDataStore;
-use crate::tests_executed::{cut_off, flags, incomplete, untold};
+use crate::test_coverage::{cut_off, flags, incomplete, missing_tests};
 use crate::warnings::{Warning, Warnings};
 
 /// A source file: package, name, and its number among several of this name.
 type File<'a> = (&'a str, &'a str, u16);
 
 /// The tests of a recording, for a report of some bundles.
-pub struct TestsOfReport<'a> {
+pub struct ReportTests<'a> {
     recorded: &'a ExecutionDataStore,
     /// The bundles with all of their lines.
     bundles: &'a [BundleCoverage],
@@ -29,7 +29,7 @@ pub struct TestsOfReport<'a> {
     tests: Vec<Test>,
     /// The hits of each test, as indices in [`ExecutionDataStore::tests`].
     hits: Vec<Vec<usize>>,
-    modules: Vec<OfModule<'a>>,
+    modules: Vec<ModuleIndex<'a>>,
     counting: Counting,
     /// The class files by class number, inflated on demand.
     bytes: Vec<OnceLock<Option<Vec<u8>>>>,
@@ -37,13 +37,13 @@ pub struct TestsOfReport<'a> {
 
 /// The classes of a module.
 #[derive(Default)]
-struct OfModule<'a> {
+struct ModuleIndex<'a> {
     by_number: HashMap<usize, &'a ClassCoverage>,
     files: BTreeMap<File<'a>, Vec<&'a ClassCoverage>>,
     file_of: HashMap<&'a str, File<'a>>,
 }
 
-impl<'a> OfModule<'a> {
+impl<'a> ModuleIndex<'a> {
     fn new(bundle: &'a BundleCoverage, numbers: &HashMap<u64, usize>) -> Self {
         let mut module = Self::default();
         for class in bundle.classes() {
@@ -64,7 +64,7 @@ impl<'a> OfModule<'a> {
 /// Hit probes and begun lines, by the number of their class.
 type Hits = BTreeMap<usize, (BTreeSet<u32>, BTreeSet<u32>)>;
 
-impl<'a> TestsOfReport<'a> {
+impl<'a> ReportTests<'a> {
     /// Finds the tests of the recording. Without tests it warns and returns nothing.
     #[must_use]
     pub fn new(
@@ -83,7 +83,7 @@ impl<'a> TestsOfReport<'a> {
             }
         }
         if numbers.is_empty() {
-            let (message, help) = untold();
+            let (message, help) = missing_tests();
             let warning = Warning::new("H0690", message).with("help", help);
             warnings.add(warning.of_missing());
             return None;
@@ -94,7 +94,9 @@ impl<'a> TestsOfReport<'a> {
         let classes = recorded.classes.iter().enumerate();
         let by_id: HashMap<u64, usize> =
             classes.map(|(number, class)| (class.id, number)).collect();
-        let modules = bundles.iter().map(|bundle| OfModule::new(bundle, &by_id));
+        let modules = bundles
+            .iter()
+            .map(|bundle| ModuleIndex::new(bundle, &by_id));
         let test = |(name, (_, is_together)): (&&str, &(_, bool))| Test {
             name: (*name).to_owned(),
             is_together: *is_together,
@@ -119,7 +121,7 @@ impl<'a> TestsOfReport<'a> {
         let hit: BTreeSet<usize> = all.map(|(number, _)| *number).collect();
         let mut missing = hit.into_iter().filter(|number| {
             let class = self.recorded.classes.get(*number);
-            let is_reported = |module: &OfModule<'_>| module.by_number.contains_key(number);
+            let is_reported = |module: &ModuleIndex<'_>| module.by_number.contains_key(number);
             class.is_some_and(|class| class.bytes.is_none()) && self.modules.iter().any(is_reported)
         });
         let first = self.recorded.classes.get(missing.next()?)?;
@@ -280,7 +282,7 @@ fn classes_of(hits: Option<&TestHits>) -> impl Iterator<Item = &(usize, Vec<u32>
     hits.into_iter().flat_map(|hits| &hits.classes)
 }
 
-impl Tests for TestsOfReport<'_> {
+impl Tests for ReportTests<'_> {
     fn tests(&self) -> &[Test] {
         &self.tests
     }

@@ -5,7 +5,7 @@ pub mod language;
 pub mod plans;
 mod sdk;
 pub mod template;
-pub mod watched;
+pub mod watched_files;
 
 use std::path::{Path, PathBuf};
 

@@ -8,7 +8,7 @@ use observations::tables::PluginTables;
 use probes::events::Column;
 use trace::results::{ComputedTable, Table};
 
-use crate::inputs::run_files::{self, Kind};
+use crate::inputs::run_files::{self, RunFileKind};
 use crate::problem::Problem;
 use crate::warnings::{Warning, Warnings};
 
@@ -101,7 +101,7 @@ pub fn beside(
 }
 
 fn only_tables(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
-    files.retain(|path| run_files::kind(path).is_ok_and(|kind| kind == Kind::Tables));
+    files.retain(|path| run_files::kind(path).is_ok_and(|kind| kind == RunFileKind::Tables));
     files
 }
 

@@ -13,9 +13,9 @@ use trace::numbers::{counted, thousands};
 
 use crate::agent::Agent;
 use crate::args::Target;
+use crate::interrupt::Interrupt;
 use crate::problem::{PARTIAL, Problem};
 use crate::show::say;
-use crate::until::Interrupt;
 
 /// From this many classes on, users learn the cost of the change for their program.
 const MANY: usize = 2_000;

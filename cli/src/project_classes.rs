@@ -84,7 +84,7 @@ fn of_folders(paths: &[PathBuf], inputs: &ReportInputs) -> Result<ReportInputs, 
         let Some(project) = read(&folder.join(FILE))? else {
             continue;
         };
-        let told = build_tools::told(&project.tool, &project.classes);
+        let told = build_tools::classes_note(&project.tool, &project.classes);
         say(format_args!(
             "{told}; {}/*.hook names all classes that ran",
             path(folder)

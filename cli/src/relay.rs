@@ -36,7 +36,7 @@ pub struct RelayOptions {
 
 /// Selects the files to send.
 #[derive(Debug, Clone, Copy)]
-pub enum Which<'a> {
+pub enum FileSelection<'a> {
     /// Files of the JVMs of a run.
     Run(&'a str),
     /// Files of the JVM with this file name before the extension.
@@ -88,12 +88,16 @@ impl RelayOptions {
     ///
     /// # Errors
     /// If no child process can be started (`H0667`).
-    pub fn start(&self, folder: &Path, which: Which<'_>) -> Result<Option<Sending>, Problem> {
+    pub fn start(
+        &self,
+        folder: &Path,
+        which: FileSelection<'_>,
+    ) -> Result<Option<Sending>, Problem> {
         let Some(to) = &self.to else { return Ok(None) };
         let which = match which {
-            Which::Run(id) => format!("run:{id}"),
-            Which::Jvm(name) => format!("jvm:{name}"),
-            Which::Process(pid, start_ms) => format!("process:{pid}:{start_ms}"),
+            FileSelection::Run(id) => format!("run:{id}"),
+            FileSelection::Jvm(name) => format!("jvm:{name}"),
+            FileSelection::Process(pid, start_ms) => format!("process:{pid}:{start_ms}"),
         };
         let mut command = child::command(SEND);
         command.arg(to);
@@ -121,7 +125,7 @@ impl Sending {
         }
         let _ = self.child.wait();
         match serde_json::from_slice::<Result<Report, String>>(&answer) {
-            Ok(Ok(report)) => told(&report, &self.to),
+            Ok(Ok(report)) => print_report(&report, &self.to),
             Ok(Err(cause)) => {
                 Err(Problem::partial("H0669", "nothing was sent").with("found", cause))
             }
@@ -137,7 +141,7 @@ impl Drop for Sending {
     }
 }
 
-fn told(report: &Report, to: &str) -> Result<(), Problem> {
+fn print_report(report: &Report, to: &str) -> Result<(), Problem> {
     let bytes: u64 = report.files.iter().map(|sent| sent.bytes).sum();
     let (bytes, to) = (thousands(bytes), name(to));
     let whole = report.files.iter().filter(|sent| sent.whole).count();
@@ -192,10 +196,10 @@ mod tests {
             connections: 1,
             ..Report::default()
         };
-        assert_eq!(told(&report, "tcp://h:1"), Ok(()));
+        assert_eq!(print_report(&report, "tcp://h:1"), Ok(()));
         report.files.push(sent("b.events", 5678, false));
         report.cause = Some("gone".to_owned());
-        let text = told(&report, "tcp://h:1").unwrap_err().to_string();
+        let text = print_report(&report, "tcp://h:1").unwrap_err().to_string();
         assert!(
             text.contains("b.events: 5,678 bytes, 1,234 are there"),
             "{text}"
@@ -204,7 +208,7 @@ mod tests {
             text.contains("gone") && !text.contains("a.events"),
             "{text}"
         );
-        let nothing = told(&Report::default(), "tcp://h:1").unwrap_err();
+        let nothing = print_report(&Report::default(), "tcp://h:1").unwrap_err();
         assert_eq!((nothing.code(), nothing.exit()), ("H0666", 3));
     }
 

@@ -93,7 +93,7 @@ fn one(plugin: &PluginConfig, recorded: &Arc<Vec<Table>>) -> Result<Vec<Table>, 
         let cause = "the recording has no data of it";
         return Err((cause.to_owned(), not_computed(name, cause)));
     }
-    let material = OfPlugin {
+    let material = OwnTables {
         all: Arc::clone(recorded),
         own,
         unread: Mutex::default(),
@@ -148,7 +148,7 @@ fn not_computed(plugin: &str, cause: &str) -> Problem {
 }
 
 /// The recorded tables of one plugin, among all tables.
-struct OfPlugin {
+struct OwnTables {
     all: Arc<Vec<Table>>,
     /// Indices of the plugin's own tables.
     own: Vec<usize>,
@@ -156,7 +156,7 @@ struct OfPlugin {
     unread: Mutex<Option<String>>,
 }
 
-impl OfPlugin {
+impl OwnTables {
     fn table(&self, number: usize) -> Option<&Table> {
         self.all.get(*self.own.get(number)?)
     }
@@ -169,7 +169,7 @@ fn pairs(columns: &[Column]) -> Vec<(String, String)> {
         .collect()
 }
 
-impl Recorded for OfPlugin {
+impl Recorded for OwnTables {
     fn tables(&self) -> Vec<RecordedTable> {
         let tables = (0..self.own.len()).filter_map(|number| self.table(number));
         let about = |table: &Table| match table {
@@ -280,7 +280,7 @@ mod tests {
             table("other", vec![timed(1, 9)]),
             table("mine", vec![timed(3, 1_000), timed(1, 100_000)]),
         ];
-        let own = OfPlugin {
+        let own = OwnTables {
             all: Arc::new(all),
             own: vec![1],
             unread: Mutex::default(),
@@ -327,7 +327,7 @@ mod tests {
             per_second: None,
             others_missing: false,
         };
-        let own = OfPlugin {
+        let own = OwnTables {
             all: Arc::new(vec![Table::Events(table)]),
             own: vec![0],
             unread: Mutex::default(),

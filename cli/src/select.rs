@@ -70,7 +70,7 @@ impl Filter {
 
     /// Prints the selectors that the table of calls ignores: no event file has the location of a
     /// class.
-    pub fn tell_what_events_lack(&self) {
+    pub fn note_ignored_selectors(&self) {
         let mut lacking = self.texts.iter().map(String::as_str);
         if let Some(part) = lacking.find(|part| concerns(part, "location:")) {
             say(format_args!(
@@ -198,7 +198,7 @@ impl Filter {
             Verdict::No => false,
             Verdict::Yes => true,
             Verdict::NeedsClass => {
-                let names = Recorded(names.unwrap_or(&unknown));
+                let names = RecordedClass(names.unwrap_or(&unknown));
                 self.of_events.matches_class(class.as_bytes(), &names)
             }
         }
@@ -230,9 +230,9 @@ pub fn location_of(place: &str) -> String {
 }
 
 /// The recorded names of a class in an event file.
-struct Recorded<'a>(&'a ClassNames);
+struct RecordedClass<'a>(&'a ClassNames);
 
-impl SelectableClass for Recorded<'_> {
+impl SelectableClass for RecordedClass<'_> {
     fn any_annotation(&self, test: &mut dyn FnMut(&[u8]) -> bool) -> bool {
         let names = self.0.annotations.iter();
         names.map(String::as_bytes).any(test)

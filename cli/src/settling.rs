@@ -21,7 +21,7 @@ pub struct SettlingJvms<T> {
 struct Jvm<T> {
     calls: T,
     /// The time of its last record.
-    heard: Instant,
+    last_record: Instant,
 }
 
 impl<T> Default for SettlingJvms<T> {
@@ -36,16 +36,16 @@ impl<T> Default for SettlingJvms<T> {
 impl<T> SettlingJvms<T> {
     /// Returns the calls of a JVM that has just recorded an event. `new` creates them for a new
     /// JVM.
-    pub fn heard(&mut self, number: usize, new: impl Fn() -> T) -> &mut T {
+    pub fn calls_of(&mut self, number: usize, new: impl Fn() -> T) -> &mut T {
         let now = Instant::now();
         while self.jvms.len() <= number {
             self.jvms.push(Jvm {
                 calls: new(),
-                heard: now,
+                last_record: now,
             });
         }
         let jvm = &mut self.jvms[number];
-        jvm.heard = now;
+        jvm.last_record = now;
         &mut jvm.calls
     }
 
@@ -63,7 +63,7 @@ impl<T> SettlingJvms<T> {
         jvms.map(|(jvm, rolling)| {
             let rolling = &*rolling;
             let trace = rolling.trace();
-            let settled = match jvm.heard.elapsed() > SILENCE {
+            let settled = match jvm.last_record.elapsed() > SILENCE {
                 true => u64::MAX,
                 false => rolling.sums_ms().saturating_sub(trace.meta.start_ms) * 1_000_000,
             };

@@ -45,25 +45,25 @@ pub fn show_coloured(text: &str) -> Result<(), Problem> {
 /// As [`show`].
 pub fn show_beside(is_taken: bool, text: &str) -> Result<(), Problem> {
     if is_taken {
-        tell(text);
+        to_stderr(text);
         return Ok(());
     }
     show_coloured(text)
 }
 
 /// Writes to standard error. A failure is ignored; the exit code still reports the error.
-fn tell(text: &str) {
+fn to_stderr(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
 /// Writes a line to standard error: `classhook: …`.
 pub fn say(text: impl Display) {
-    tell(&format!("classhook: {}\n", escape::line(&text.to_string())));
+    to_stderr(&format!("classhook: {}\n", escape::line(&text.to_string())));
 }
 
 /// Writes errors, warnings and lists, with their line ends, to standard error.
 pub fn complain(text: impl Display) {
-    tell(&escape::lines(&text.to_string()));
+    to_stderr(&escape::lines(&text.to_string()));
 }
 
 /// Prints all of these problems but the last.

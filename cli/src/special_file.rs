@@ -12,7 +12,7 @@ pub fn is_special(path: &Path) -> bool {
 
 /// Describes the file system object at a path that should be a file.
 #[must_use]
-pub fn what_is_there(path: &Path) -> &'static str {
+pub fn describe(path: &Path) -> &'static str {
     match (is_special(path), path.is_symlink()) {
         (true, _) => "a pipe, a socket or a device",
         (false, true) => "a link to a file that does not exist",

@@ -22,15 +22,15 @@ use trace::{compact, flame, json_lines, perfetto, records, results, table};
 use crate::args::{Outputs, heading, output_path};
 use crate::outputs::files::{Content, Files};
 use crate::plugin_tables;
+use crate::preflight;
 use crate::problem::Problem;
 use crate::reporters::Reporters;
 use crate::select::Filter;
 use crate::show;
-use crate::sought;
 use crate::special_file::is_special;
 use crate::stdout::is_stdout;
 use crate::terminal;
-use crate::writable;
+use crate::value_check;
 
 pub use completeness::without_calls as refuse_without_calls;
 pub use completeness::{
@@ -264,11 +264,11 @@ impl TraceOutputs {
         Outputs::default().check(&files)?;
         self.check_stacks()?;
         let folder = self.results_csv.as_deref();
-        folder.map_or(Ok(()), writable::folder)?;
+        folder.map_or(Ok(()), preflight::folder)?;
         let files = files
             .into_iter()
             .filter(|(option, _)| *option != "--results-csv"); // checked above
-        writable::files(files.map(|(_, path)| path))
+        preflight::files(files.map(|(_, path)| path))
     }
 
     /// Checks the options of stacks.
@@ -330,17 +330,17 @@ impl TraceOutputs {
         } = made;
         failed.extend(uncomputed);
         failed.extend(self.expect_tables(&tables).err());
-        failed.extend(self.tell(&summary, &tables, &written).err());
+        failed.extend(self.print_outputs(&summary, &tables, &written).err());
         failed.extend(is_complete(&summary).err());
         let lost_tasks = recordings.iter().map(Recording::lost_tasks).sum();
         failed.extend(follows_all(lost_tasks).err());
         let traces: Vec<&Trace> = traces(recordings).collect();
-        failed.extend(sought::were_found(&traces).err());
+        failed.extend(value_check::were_found(&traces).err());
         show::all_but_last(failed)
     }
 
     /// Prints the tables and the list of written files.
-    fn tell(
+    fn print_outputs(
         &self,
         summary: &Summary,
         tables: &[results::Table],

@@ -11,8 +11,8 @@ use crate::args::PluginSettings;
 use crate::problem::Problem;
 use crate::select::Filter;
 use crate::show::complain;
+use crate::unchanged_classes::UnchangedClasses;
 use crate::warnings::Warning;
-use crate::withheld::Withheld;
 
 /// Minimum similarity of a suggested name, from 0 to 1.
 const LIKE: f64 = 0.8;
@@ -35,7 +35,7 @@ pub fn warn(pid: i32, settings: &PluginSettings) -> Result<(), Problem> {
     let names: Vec<String> = classes.map(|class| class.name).collect();
     for plugin in status.plugins {
         for class in plugin.unmatched {
-            let withheld = Withheld::find(&mut agent, &class, settings);
+            let withheld = UnchangedClasses::find(&mut agent, &class, settings);
             let what = match withheld {
                 Some(_) => "sees no matching class",
                 None => "no loaded class matches",
@@ -83,7 +83,7 @@ pub fn warn_of_nothing(pid: i32, settings: &PluginSettings) -> Result<(), Proble
     let is_name = |part: &&str| !part.starts_with(['!', '@', '<']) && !part.contains(':');
     let withheld = parts.find_map(|part| {
         let glob = Some(part).filter(is_name)?;
-        Withheld::find(&mut agent, glob, settings)
+        UnchangedClasses::find(&mut agent, glob, settings)
     });
     match withheld {
         Some(found) => complain(

@@ -87,7 +87,7 @@ pub fn without_room(class: &ClassDescription<'_>) -> Vec<Failure> {
 /// Warns of the classes and methods that ran without probes, and returns a sentence for each for
 /// the report. `is_reported` checks whether the report holds counters of a class, `is_wanted`
 /// whether the class belongs in the report.
-pub fn tell(
+pub fn warn(
     recorded: &ExecutionDataStore,
     left_out: &HashSet<Failure>,
     is_reported: impl Fn(&str) -> bool,

@@ -11,7 +11,7 @@ use trace::numbers::counted;
 use crate::inputs::execution_data::ExecutionDataStore;
 
 /// Hits of a class, taken from other versions of it.
-pub(super) struct Carried {
+pub(super) struct CarriedHits {
     /// The probes of the reported version.
     pub(super) probes: Vec<bool>,
     /// Begun lines of the reported version; empty if unknown.
@@ -29,7 +29,7 @@ pub(super) struct Carried {
 pub(super) fn carry_over(
     class: &ClassDescription<'_>,
     recorded: &ExecutionDataStore,
-) -> Option<Carried> {
+) -> Option<CarriedHits> {
     let exact = recorded.by_id(class.id);
     let ids = recorded.ids_of(class.name).iter().copied();
     let ran: Vec<u64> = ids.filter(|id| *id != class.id).collect();
@@ -68,7 +68,7 @@ pub(super) fn carry_over(
         }
         unite(&mut probes, &exact.probes);
     }
-    Some(Carried {
+    Some(CarriedHits {
         probes,
         lines,
         over,

@@ -46,7 +46,7 @@ impl Case {
     }
 
     fn selectors(&self) -> String {
-        let jvm = Described::new(&self.properties, self.agents.clone());
+        let jvm = JvmProperties::new(&self.properties, self.agents.clone());
         of(&jvm, &|path| path.into())
     }
 

@@ -44,7 +44,7 @@ pub struct Changes {
 }
 
 /// The subjects of a comparison.
-enum Compared {
+enum Comparison {
     /// Two revisions, in git's own syntax.
     Revisions(String),
     /// A revision and the files of the working folder.
@@ -74,7 +74,7 @@ impl Edits {
             revision,
             with_unknown,
         } = Difference::read(range)?;
-        let mut files = unified::edits(&diff).map_err(unread)?;
+        let mut files = unified::edits(&diff).map_err(unreadable)?;
         let path = |file: &FileEdit| file.old.clone().or(file.new.clone());
         files.retain(|file| path(file).is_some_and(|path| is_source(&path)));
         if with_unknown {
@@ -120,8 +120,8 @@ impl Difference {
         let root = PathBuf::from(root);
         let root = root.canonicalize().unwrap_or(root);
         let compared = compared(range)?;
-        let with_unknown = matches!(compared, Compared::WorkingFolder(_));
-        let (Compared::Revisions(revision) | Compared::WorkingFolder(revision)) = compared;
+        let with_unknown = matches!(compared, Comparison::WorkingFolder(_));
+        let (Comparison::Revisions(revision) | Comparison::WorkingFolder(revision)) = compared;
         let mut words = DIFF.to_vec();
         words.extend([revision.as_str(), "--"]);
         Ok(Self {
@@ -133,7 +133,7 @@ impl Difference {
     }
 }
 
-fn unread(line: String) -> Problem {
+fn unreadable(line: String) -> Problem {
     Problem::ours("H0678", "git's output cannot be read").with("found", line)
 }
 
@@ -151,7 +151,7 @@ impl Changes {
             with_unknown,
             ..
         } = Difference::read(range)?;
-        let mut lines = unified::parse(&diff).map_err(unread)?;
+        let mut lines = unified::parse(&diff).map_err(unreadable)?;
         let mut uncommitted = BTreeSet::new();
         if with_unknown {
             let unknown = unknown_files(&root)?;
@@ -177,23 +177,23 @@ impl Changes {
     }
 }
 
-fn compared(range: &str) -> Result<Compared, Problem> {
+fn compared(range: &str) -> Result<Comparison, Problem> {
     let ends = range.split_once("...").or_else(|| range.split_once(".."));
     if let Some((from, to)) = ends {
         check(from, range)?;
         check(to, range)?;
-        return Ok(Compared::Revisions(range.to_owned()));
+        return Ok(Comparison::Revisions(range.to_owned()));
     }
     check(range, range)?;
     let base = git(&["merge-base", range, "HEAD"], None)?;
     if !base.status.success() {
         return Err(
             Problem::user("H0678", format!("`{range}` and HEAD have no common ancestor"))
-                .with("found", said(&base))
+                .with("found", error_text(&base))
                 .with("help", "in a shallow clone, fetch more: `git fetch --unshallow`, or `fetch-depth: 0` in a GitHub workflow; or compare two revisions, A..B"),
         );
     }
-    Ok(Compared::WorkingFolder(line(&base.stdout)))
+    Ok(Comparison::WorkingFolder(line(&base.stdout)))
 }
 
 /// Refuses a text that is no commit. The empty text means HEAD.
@@ -258,7 +258,7 @@ fn succeeded(words: &[&str], folder: Option<&Path>) -> Result<Vec<u8>, Problem> 
         return Ok(output.stdout);
     }
     Err(Problem::user("H0678", "git cannot list the changes")
-        .with("found", said(&output))
+        .with("found", error_text(&output))
         .with(
             "help",
             "--diff runs git in the working folder, which must be in a repository",
@@ -285,7 +285,7 @@ fn git(words: &[&str], folder: Option<&Path>) -> Result<Output, Problem> {
 }
 
 /// Returns git's standard error, or its exit status.
-fn said(output: &Output) -> String {
+fn error_text(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
     match text.trim() {
         "" => output.status.to_string(),

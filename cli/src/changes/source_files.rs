@@ -17,7 +17,7 @@ pub struct SourceFiles<'c, 's> {
 
 /// Search result for a source file.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Found<'c> {
+pub enum SourceMatch<'c> {
     /// This changed file, with these lines.
     Changed(&'c PathBuf, &'c LineSet),
     /// No changed file.
@@ -47,9 +47,9 @@ impl<'c, 's> SourceFiles<'c, 's> {
     /// decide first, then the end of the path, and then the package declaration in the file, as
     /// Kotlin and Scala allow.
     #[must_use]
-    pub fn find(&self, package: &str, name: &str, copy: u16) -> Found<'c> {
+    pub fn find(&self, package: &str, name: &str, copy: u16) -> SourceMatch<'c> {
         let Some(candidates) = self.by_name.get(OsStr::new(name)) else {
-            return Found::Unchanged;
+            return SourceMatch::Unchanged;
         };
         let those = |wanted: &dyn Fn(&Path) -> bool| {
             let found = candidates.iter().filter(|(path, _)| wanted(path));
@@ -67,9 +67,9 @@ impl<'c, 's> SourceFiles<'c, 's> {
             }
         };
         match found.as_slice() {
-            [] => Found::Unchanged,
-            [(path, lines)] => Found::Changed(path, lines),
-            _ => Found::Unclear(found.into_iter().map(|(path, _)| path).collect()),
+            [] => SourceMatch::Unchanged,
+            [(path, lines)] => SourceMatch::Changed(path, lines),
+            _ => SourceMatch::Unclear(found.into_iter().map(|(path, _)| path).collect()),
         }
     }
 
@@ -119,18 +119,18 @@ mod tests {
         };
         let path = |path: &str| changes.lines.get_key_value(Path::new(path)).unwrap().0;
         let empty = LineSet::default();
-        let changed = |of: &str| Found::Changed(path(of), &empty);
+        let changed = |of: &str| SourceMatch::Changed(path(of), &empty);
         let none = Sources::default();
         let files = SourceFiles::new(&changes, &none);
         assert_eq!(files.find("a", "B.java", 0), changed("web/src/a/B.java"));
-        assert_eq!(files.find("b", "B.java", 0), Found::Unchanged);
-        assert_eq!(files.find("a", "C.java", 0), Found::Unchanged);
+        assert_eq!(files.find("b", "B.java", 0), SourceMatch::Unchanged);
+        assert_eq!(files.find("a", "C.java", 0), SourceMatch::Unchanged);
         assert_eq!(
             files.find("a", "A.java", 0),
-            Found::Unclear(vec![path(paths[0]), path(paths[1])])
+            SourceMatch::Unclear(vec![path(paths[0]), path(paths[1])])
         );
         assert_eq!(files.find("com/acme/web", "Page.kt", 0), changed(paths[3]));
-        assert_eq!(files.find("com/acme", "Page.kt", 0), Found::Unchanged);
+        assert_eq!(files.find("com/acme", "Page.kt", 0), SourceMatch::Unchanged);
 
         let sources = Sources::open(&[root.path().join("web/src")]).unwrap();
         let files = SourceFiles::new(&changes, &sources);

@@ -8,12 +8,12 @@ use serde_json::json;
 
 use crate::args::DIFF;
 use crate::changes::git::Edits;
-use crate::changes::source_files::{Found, SourceFiles};
+use crate::changes::source_files::{SourceFiles, SourceMatch};
 use crate::changes::unified::{FileEdit, Hunk};
 use crate::inputs::sources::Sources;
 use crate::problem::{PARTIAL, Problem};
 use crate::show::{say, show, show_json};
-use crate::tests_executed::{Class, Executed, Selected, Snapshots, has_code, is_executed};
+use crate::test_coverage::{Class, Selected, Snapshots, TestCoverage, has_code, is_executed};
 use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
@@ -54,7 +54,7 @@ impl Affected {
     pub fn run(&self) -> Result<u8, Problem> {
         let edits = Edits::read(&self.diff)?;
         let mut warnings = Warnings::default();
-        let executed = Executed::read(&self.snapshots, &mut warnings)?;
+        let executed = TestCoverage::read(&self.snapshots, &mut warnings)?;
         let mut search = Search {
             executed: &executed,
             selected: Selected::default(),
@@ -107,7 +107,7 @@ enum Target {
 }
 
 struct Search<'e> {
-    executed: &'e Executed,
+    executed: &'e TestCoverage,
     selected: Selected,
     /// Changes with unknown effects on tests.
     unknown: Vec<String>,
@@ -118,20 +118,20 @@ impl Search<'_> {
         let sources = Sources::default();
         let files = SourceFiles::new(&edits.before, &sources);
         let classes = self.executed.classes(&|package, source| {
-            !matches!(files.find(package, source, 0), Found::Unchanged)
+            !matches!(files.find(package, source, 0), SourceMatch::Unchanged)
         });
         let mut of_file: BTreeMap<&PathBuf, Vec<&Class>> = BTreeMap::new();
         for class in &classes {
             let source = class.all.source_file.as_deref().unwrap_or_default();
             match files.find(class.all.package(), source, 0) {
-                Found::Changed(path, _) => of_file.entry(path).or_default().push(class),
+                SourceMatch::Changed(path, _) => of_file.entry(path).or_default().push(class),
                 // The class may come from any of these files, so each gets it.
-                Found::Unclear(paths) => {
+                SourceMatch::Unclear(paths) => {
                     for path in paths {
                         of_file.entry(path).or_default().push(class);
                     }
                 }
-                Found::Unchanged => {}
+                SourceMatch::Unchanged => {}
             }
         }
         let (mut new, mut unmeasured) = (Vec::new(), Vec::new());

@@ -9,12 +9,12 @@ use crate::answers;
 use crate::application;
 use crate::args::{EventFiles, PID, Plugins, Settings};
 use crate::checked_options::CheckedOptions;
+use crate::interrupt::Interrupt;
 use crate::metaspace::{self, Metaspace};
 use crate::problem::{PARTIAL, Problem};
 use crate::progress;
 use crate::show::{self, complain, say};
 use crate::unmatched;
-use crate::until::Interrupt;
 
 const AFTER_HELP: &str = "\
 The agent instruments loaded classes in batches, and other classes as they load. Without --select, it instruments
@@ -60,12 +60,12 @@ impl Attach {
         let settings = self.event_files.added(self.settings.clone());
         CheckedOptions::new(&settings, &self.plugins.names, None)?;
         let mut present = Agent::find(self.pid)?;
-        let mut settings = application::narrowed(self.pid, &self.plugins.names, &settings)?;
+        let mut settings = application::restricted(self.pid, &self.plugins.names, &settings)?;
         settings.metaspace = self.metaspace;
         let plan = CheckedOptions::new(&settings, &self.plugins.names, None)?;
         // Signals are handled before the agent is loaded: Ctrl-C must not leave an agent that continues to edit classes.
         let mut interrupt = Interrupt::new()?;
-        let impatience = Interrupt::impatience()?;
+        let second_signal = Interrupt::exit_on_second_signal()?;
         let mut output = loop {
             if let Ok(agent) = present {
                 return self.reload(agent, &settings, &mut interrupt);
@@ -75,7 +75,7 @@ impl Attach {
             }
             present = Agent::find(self.pid)?;
         };
-        drop(impatience);
+        drop(second_signal);
         let mut failures = None;
         if let Ok(mut agent) = Agent::find(self.pid)? {
             output = agent.path(&output.to_string_lossy());

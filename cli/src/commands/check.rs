@@ -5,7 +5,7 @@ use clap::Args;
 use super::report::{self, ReportJob};
 use crate::args::{Outputs, Recorded};
 use crate::inputs::damaged_files::DamagedFiles;
-use crate::inputs::runs::{self, Found};
+use crate::inputs::runs::{self, RunSelection};
 use crate::problem::Problem;
 use crate::project_classes;
 use crate::requirements::Rules;
@@ -72,7 +72,7 @@ impl Check {
             name: self.name.clone(),
             ..Outputs::default()
         };
-        let Found { files, notes } = &runs::find(files, *all_runs)?;
+        let RunSelection { files, notes } = &runs::find(files, *all_runs)?;
         let job = ReportJob {
             files,
             filter: &Filter::of_report(select, inputs.has_classes())?

@@ -113,7 +113,7 @@ impl Coverage {
         };
         let build = Build::of(&self.program.command);
         let mut settings = match &build {
-            Some(build) => build.narrowed(&self.settings),
+            Some(build) => build.without_tool_classes(&self.settings),
             None => self.settings.clone(),
         };
         let place = BuildOutput::set(build.as_ref(), run, &mut settings)?;
@@ -264,7 +264,7 @@ impl Coverage {
                 true => build.used_classes(began, &loaded_classes(files)),
                 false => (build.classes(), 0),
             };
-            say(build_tools::told(build.tool(), &inputs.classes));
+            say(build_tools::classes_note(build.tool(), &inputs.classes));
             if left_out > 0 {
                 let (tool, places) = (build.tool(), counted(left_out, "other place"));
                 say(format_args!(

@@ -63,7 +63,7 @@ impl Enable {
         let pid = self.target.pid;
         let mut settings: Settings = self.settings.clone().into();
         if !has(pid, plugin)? {
-            settings = application::narrowed(pid, &[plugin.to_owned()], &settings)?;
+            settings = application::restricted(pid, &[plugin.to_owned()], &settings)?;
         }
         let options = if settings.plugins().any() {
             let (options, _) = check(&settings, &[], None)?;

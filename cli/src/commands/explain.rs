@@ -10,7 +10,7 @@ use rewriter::{ClassFile, print};
 
 use crate::args::{CLASS_PATH, JSON, PLUGIN, PLUGIN_CONFIG};
 use crate::explained::ExplainedClass;
-use crate::inputs::class_files::Found;
+use crate::inputs::class_files::LocatedClass;
 use crate::inputs::named_classes;
 use crate::plan_text::plan_text;
 use crate::plugin_project;
@@ -77,7 +77,7 @@ impl Explain {
         Ok(exit)
     }
 
-    fn one(&self, pipeline: &Pipeline, found: &Found) -> Result<u8, Problem> {
+    fn one(&self, pipeline: &Pipeline, found: &LocatedClass) -> Result<u8, Problem> {
         let class = read(found)?;
         let table = ProbeTable::new();
         table.set_arrays(1);
@@ -138,7 +138,7 @@ fn changes(class: &ClassFile<'_>, after: &[u8], text: &mut String) -> std::fmt::
 }
 
 /// Parses a class file.
-pub(super) fn read(found: &Found) -> Result<ClassFile<'_>, Problem> {
+pub(super) fn read(found: &LocatedClass) -> Result<ClassFile<'_>, Problem> {
     ClassFile::read(&found.bytes).map_err(|error| {
         Problem::user("H0613", format!("{} is damaged", found.origin))
             .with("found", error.to_string())

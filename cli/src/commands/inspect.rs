@@ -11,7 +11,7 @@ use rewriter::{ClassFile, print};
 use crate::args::CLASS_PATH;
 use crate::guard::opinion::Opinion;
 use crate::guard::{Guards, READERS};
-use crate::inputs::class_files::Found;
+use crate::inputs::class_files::LocatedClass;
 use crate::inputs::named_classes;
 use crate::plugin_compiler::PluginCompiler;
 use crate::plugins;
@@ -69,7 +69,7 @@ fn is_plugin(file: &str) -> bool {
     bundled || file.ends_with(".wasm")
 }
 
-fn class(found: &Found, guards: &Guards) -> Result<u8, Problem> {
+fn class(found: &LocatedClass, guards: &Guards) -> Result<u8, Problem> {
     let mut text = format!("// {}\n", name(&found.origin));
     let mut exit = 0;
     match ClassFile::read(&found.bytes) {

@@ -13,7 +13,7 @@ use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::execution_data::{
     BegunLines, COUNTS, ExecutionDataStore, LINES, LoaderData, MeasuredClass, PLUGIN,
 };
-use crate::inputs::runs::{self, Found};
+use crate::inputs::runs::{self, RunSelection};
 use crate::outputs::atomic;
 use crate::problem::{PARTIAL, Problem};
 use crate::show::{path, say, show};
@@ -53,7 +53,7 @@ impl Merge {
     /// # Errors
     /// If no input can be read, or the snapshot cannot be written.
     pub fn run(&self) -> Result<u8, Problem> {
-        let Found { files, notes } = runs::find(&self.files, self.all_runs)?;
+        let RunSelection { files, notes } = runs::find(&self.files, self.all_runs)?;
         let mut warnings = Warnings::default();
         let mut damaged = DamagedFiles::new(self.strict_inputs);
         let mut recorded = ExecutionDataStore::read(&files, &mut damaged, &mut warnings)?;

@@ -12,16 +12,16 @@ use rewriter::ClassFile;
 use trace::numbers::counted;
 
 use crate::absent_classes;
-use crate::agent::{self, Agent, Found};
+use crate::agent::{self, Agent, ConnectedAgent};
 use crate::args::{Settings, Target, output_path};
 use crate::checked_options::CheckedOptions;
 use crate::inputs::class_files::{self, Loader};
 use crate::javac::{self, LoadedClasses};
-use crate::loader_places;
-use crate::passing_folder::PassingFolder;
+use crate::loader_paths;
 use crate::problem::Problem;
 use crate::recording_folder;
 use crate::show::{self, show, show_json};
+use crate::temp_output::TempOutput;
 use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
@@ -179,7 +179,7 @@ impl Patch {
             |class: &ClassBytes| Some(ClassFile::read(&class.0).ok()?.this_class().to_string());
         let names = request.classes.iter().filter_map(read);
         let names: Vec<String> = names.map(|name| jvms::names::binary(&name)).collect();
-        loader_places::check(agent.get(self)?, loader, &names)
+        loader_paths::check(agent.get(self)?, loader, &names)
     }
 
     fn refusal(&self, patched: &Patched) -> Problem {
@@ -280,7 +280,7 @@ struct ClassesOfAgent<'a> {
 impl LoadedClasses for ClassesOfAgent<'_> {
     fn places(&mut self, classes: &[String]) -> Result<Vec<PathBuf>, Problem> {
         let loader = self.patch.loader.as_deref();
-        loader_places::of(self.agent.get(self.patch)?, classes, loader)
+        loader_paths::of(self.agent.get(self.patch)?, classes, loader)
     }
 
     fn files(&mut self, classes: &[String]) -> Result<Vec<ClassBytes>, Problem> {
@@ -299,7 +299,7 @@ struct LazyAgent {
     /// This command loaded the agent.
     is_new: bool,
     /// The temporary output folder of the agent.
-    passing: Option<PassingFolder>,
+    passing: Option<TempOutput>,
 }
 
 impl LazyAgent {
@@ -322,11 +322,11 @@ impl LazyAgent {
             ..Settings::default()
         };
         if patch.check {
-            self.passing = PassingFolder::in_jvm(pid, &mut settings)?;
+            self.passing = TempOutput::in_jvm(pid, &mut settings)?;
         }
         let mut checked = CheckedOptions::new(&settings, &[NO_PLUGIN.into()], None)?;
         checked.options.visit = Some(NO_PLUGIN.to_owned());
-        let Found {
+        let ConnectedAgent {
             mut agent, guest, ..
         } = agent::find_or_load(pid, &checked)?;
         if !guest {

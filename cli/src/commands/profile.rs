@@ -12,20 +12,20 @@ use observations::recorded::EXTENSION;
 
 use super::trace::{LiveOutputs, Trace, TracedCalls};
 use crate::args::{COMMAND, EventFiles, FOR, JvmOrCommand, Settings, heading, output_path};
+use crate::call_options::CallOptions;
 use crate::checked_options::{CheckedOptions, run_id};
-use crate::following::Following;
+use crate::follow_options::FollowOptions;
+use crate::interrupt;
 use crate::metaspace::Metaspace;
-use crate::passing_folder::PassingFolder;
 use crate::problem::{PARTIAL, Problem};
 use crate::profile::outputs::{ProfileOutputs, Report};
 use crate::profile::pause::Limits;
 use crate::profile::{heap_paths, recorded, retainers, snapshots, visit};
-use crate::relay::{RelayOptions, Sending, Which};
+use crate::relay::{FileSelection, RelayOptions, Sending};
 use crate::show::complain;
-use crate::slow::SlowOptions;
+use crate::slow_trees::SlowOptions;
+use crate::temp_output::TempOutput;
 use crate::traces::TraceOutputs;
-use crate::until;
-use crate::when::When;
 
 const AFTER_HELP: &str = "\
 A profile uses the JVM's own events and changes no class. One recording can combine several kinds of events:
@@ -70,10 +70,10 @@ pub struct Profile {
     #[arg(short, long, value_name = "DIR", value_parser = output_path())]
     pub output: Option<PathBuf>,
     /// The length of the recording.
-    #[arg(long = "for", value_name = "DURATION", value_parser = until::duration, help = FOR)]
+    #[arg(long = "for", value_name = "DURATION", value_parser = interrupt::duration, help = FOR)]
     pub time: Option<Duration>,
     /// Start the recording at this time after the start of the JVM
-    #[arg(long, value_name = "DURATION", requires = "command", value_parser = until::duration)]
+    #[arg(long, value_name = "DURATION", requires = "command", value_parser = interrupt::duration)]
     pub after: Option<Duration>,
     /// The events to record.
     #[command(flatten)]
@@ -354,7 +354,7 @@ impl Profile {
                 aggregate: true,
                 ..TracedCalls::default()
             },
-            when: When::default(),
+            when: CallOptions::default(),
             metaspace: Metaspace::default(),
             outputs: TraceOutputs {
                 top: self.outputs.top,
@@ -362,7 +362,7 @@ impl Profile {
             },
             live_outputs: LiveOutputs::default(),
             event_files: EventFiles::default(),
-            following: Following::default(),
+            following: FollowOptions::default(),
             slow: SlowOptions::default(),
             relay: self.relay.clone(),
             settings: self.settings(),
@@ -468,10 +468,12 @@ impl Profile {
     fn start(&self, subscription: &Subscription, report: &Report<'_>) -> Result<u8, Problem> {
         let mut settings = self.settings();
         let run = run_id();
-        let _folder = PassingFolder::of_command(&mut settings)?;
+        let _folder = TempOutput::of_command(&mut settings)?;
         let mut checked = CheckedOptions::new(&settings, &[NO_PLUGIN.into()], Some(run.clone()))?;
         checked.options.observe = Some(subscription.to_string());
-        let sending = self.relay.start(&checked.output, Which::Run(&run))?;
+        let sending = self
+            .relay
+            .start(&checked.output, FileSelection::Run(&run))?;
         let code = checked.launch(&self.command)?;
         let unsent = sending.map_or(Ok(()), Sending::finish).err();
         let made = recorded::of_run(&run, &checked.output)
@@ -492,7 +494,7 @@ impl Profile {
 const LONGEST_INTERVAL: Duration = Duration::from_secs(3600);
 
 fn interval(text: &str) -> Result<Duration, String> {
-    let found = until::duration(text)?;
+    let found = interrupt::duration(text)?;
     let whole = found.subsec_nanos() % 1_000_000 == 0;
     let range = observations::subscription::SHORTEST_INTERVAL..=LONGEST_INTERVAL;
     if whole && range.contains(&found) {

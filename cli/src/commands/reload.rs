@@ -45,7 +45,7 @@ impl Reload {
     pub fn run(&self) -> Result<u8, Problem> {
         let pid = self.target.pid;
         let settings: Settings = self.change.clone().into();
-        let mut settings = application::narrowed(pid, &self.plugins.names, &settings)?;
+        let mut settings = application::restricted(pid, &self.plugins.names, &settings)?;
         settings.metaspace = self.metaspace;
         let (request, _compiled) = CheckedOptions::change(&settings, &self.plugins.names, pid)?;
         let code = progress::answer(&self.target, &request, answers::change)?;

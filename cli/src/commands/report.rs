@@ -15,16 +15,16 @@ use observations::recorded::EXTENSION;
 use probes::Meta;
 use trace::numbers::counted;
 
-use crate::analysis::{self, Analysed, AnalysisOptions, unmeasured};
+use crate::analysis::{self, AnalysisOptions, AnalysisResult, unmeasured};
 use crate::args::{Outputs, Recorded, ReportInputs, ReportModule};
 use crate::changes;
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::execution_data::{COUNTS, ExecutionDataStore, LINES, PLUGIN};
 use crate::inputs::jacoco_agents::JacocoAgents;
-use crate::inputs::run_files::{self, Kind};
-use crate::inputs::runs::{self, Found};
+use crate::inputs::run_files::{self, RunFileKind};
+use crate::inputs::runs::{self, RunSelection};
 use crate::inputs::sources::Sources;
-use crate::per_test::TestsOfReport;
+use crate::per_test::ReportTests;
 use crate::plugin_tables;
 use crate::problem::{PARTIAL, Problem};
 use crate::profile::outputs::{FRAMES, ProfileOutputs};
@@ -34,7 +34,7 @@ use crate::reporters::ReportPlugins;
 use crate::requirements::{Requirements, Rules, Verdict};
 use crate::select::Filter;
 use crate::show::{self, complain, say};
-use crate::slow::SlowOptions;
+use crate::slow_trees::SlowOptions;
 use crate::terminal;
 use crate::traces::{self, StreamedLines, TraceOutputs};
 use crate::warnings::{Warning, Warnings};
@@ -111,13 +111,13 @@ impl Report {
             all_runs,
         } = &project_classes::recorded(&self.recorded)?;
         let requirements = self.rules.read()?;
-        let Found { files, notes } = runs::find(files, *all_runs)?;
+        let RunSelection { files, notes } = runs::find(files, *all_runs)?;
         let mut warnings = Warnings::default();
         let mut damaged = DamagedFiles::new(inputs.strict_inputs);
         let mut traced = Ok(());
         let beside = self.outputs.takes_stdout() || self.trace.takes_stdout();
-        let (mut events, files) = split(files, Kind::Events);
-        let (tables, mut files) = split(files, Kind::Tables);
+        let (mut events, files) = split(files, RunFileKind::Events);
+        let (tables, mut files) = split(files, RunFileKind::Tables);
         files.extend(run_files::with_counts(events.iter().cloned()));
         events.retain(|path| !holds_counts_alone(path));
         let has_coverage = files.iter().any(|path| holds_coverage(path));
@@ -138,7 +138,7 @@ impl Report {
             return Err(nothing_traced(option));
         }
         if !has_none {
-            filter.tell_what_events_lack();
+            filter.note_ignored_selectors();
             let traces = {
                 let scratch = trace.scratch();
                 traces::read(&events, &filter, &scratch, &mut damaged, &mut warnings)?
@@ -241,7 +241,7 @@ fn both(first: Result<u8, Problem>, last: Result<u8, Problem>) -> Result<u8, Pro
 }
 
 /// Separates files of this kind from others. The others may be snapshots or unreadable.
-fn split(files: Vec<PathBuf>, wanted: Kind) -> (Vec<PathBuf>, Vec<PathBuf>) {
+fn split(files: Vec<PathBuf>, wanted: RunFileKind) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let is_it = |path: &PathBuf| run_files::kind(path).is_ok_and(|kind| kind == wanted);
     files.into_iter().partition(is_it)
 }
@@ -368,7 +368,7 @@ pub(super) fn make(
     let exec = exec.map(|_| recorded.execution_data(warnings));
     let limited = changed.map(|changed| changed.bundles.as_slice());
     let tests = match job.outputs.per_test {
-        true => TestsOfReport::new(&recorded, all, limited, options.counting, warnings),
+        true => ReportTests::new(&recorded, all, limited, options.counting, warnings),
         false => None,
     };
     warnings.print();
@@ -430,7 +430,7 @@ fn print(
     job: &ReportJob<'_>,
     report: &Whole<'_>,
     modules: &[ReportModule],
-    analysed: &Analysed,
+    analysed: &AnalysisResult,
     written: &[PathBuf],
 ) -> Result<(), Problem> {
     let places = modules.iter().flat_map(|module| module.classes.clone());
@@ -499,7 +499,7 @@ fn print(
 }
 
 /// Counts the classes and methods that an annotation excludes. Returns `None` if it excludes nothing.
-fn by_annotation(analysed: &Analysed) -> Option<String> {
+fn by_annotation(analysed: &AnalysisResult) -> Option<String> {
     let classes = analysed.bundles.iter().flat_map(BundleCoverage::classes);
     let methods: u32 = classes.map(|class| class.excluded).sum();
     let parts = [(analysed.excluded as u32, "class"), (methods, "method")];
@@ -607,7 +607,7 @@ fn not_in(places: &[String], count: usize) -> String {
 fn warn_of_unmeasured(
     job: &ReportJob<'_>,
     recorded: &ExecutionDataStore,
-    analysed: &Analysed,
+    analysed: &AnalysisResult,
     warnings: &mut Warnings,
 ) -> Vec<String> {
     let classes = analysed.bundles.iter().flat_map(BundleCoverage::classes);
@@ -617,7 +617,7 @@ fn warn_of_unmeasured(
     let is_wanted = |class: &str| {
         !job.inputs.has_classes() && (job.filter.is_everything() || job.filter.wants_name(class))
     };
-    unmeasured::tell(
+    unmeasured::warn(
         recorded,
         &analysed.unmeasured,
         is_reported,

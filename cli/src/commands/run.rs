@@ -46,7 +46,7 @@ impl Run {
         let place = BuildOutput::set(build.as_ref(), &run_id(), &mut settings)?;
         let checked = CheckedOptions::new(&settings, &self.plugins.names, None)?;
         let launched = checked.launch_into(&self.start.command, None)?;
-        let code = launched.told_with_observers();
+        let code = launched.report_failures_with_observers();
         if let Some(place) = place {
             let folder = place.settle()?;
             say(format_args!("recorded in {}", show::path(&folder)));

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::problem::{PARTIAL, Problem};
 use crate::show::{say, show, show_json};
-use crate::tests_executed::{Class, Executed, Selected, Snapshots, has_code, is_executed};
+use crate::test_coverage::{Class, Selected, Snapshots, TestCoverage, has_code, is_executed};
 use crate::warnings::Warnings;
 
 const AFTER_HELP: &str = "\
@@ -68,7 +68,7 @@ impl TestsFor {
     /// If no snapshot can be read, no tests were recorded, or no class has code at the line (`H0691`).
     pub fn run(&self) -> Result<u8, Problem> {
         let mut warnings = Warnings::default();
-        let executed = Executed::read(&self.snapshots, &mut warnings)?;
+        let executed = TestCoverage::read(&self.snapshots, &mut warnings)?;
         let classes = self.classes(&executed)?;
         let mut selected = Selected::default();
         for class in classes
@@ -97,7 +97,7 @@ impl TestsFor {
     }
 
     /// Returns the classes of the source file. If its folders differ from the package, as in Kotlin, the file name decides.
-    fn classes(&self, executed: &Executed) -> Result<Vec<Class>, Problem> {
+    fn classes(&self, executed: &TestCoverage) -> Result<Vec<Class>, Problem> {
         let SourceLine { file, line } = &self.source_line;
         let mut classes =
             executed.classes(&|package, source| self.source_line.is_of(package, source));

@@ -17,17 +17,17 @@ use crate::args::{ANNOTATED, EventFiles, INTERVAL, JvmOrCommand, METHODS, Settin
 use crate::attached::{AttachedPlugin, Visitor};
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::commands::trace::{TracedCalls, nothing_of_command, nothing_traced, options_of};
+use crate::interrupt;
 use crate::live::{EventFileSource, FollowedJvms};
 use crate::metaspace::Metaspace;
-use crate::passing_folder::{PassingFolder, no_folder};
 use crate::problem::{PARTIAL, Problem};
 use crate::show::{self, all_but_last, complain, say, show};
+use crate::temp_output::{TempOutput, no_folder};
 use crate::top::columns::Column;
 use crate::top::sampler::Sampler;
 use crate::top::state::{RowGroup, State};
 use crate::top::{screen, text};
 use crate::traces;
-use crate::until;
 
 /// Default interval on a screen.
 const ON_SCREEN: Duration = Duration::from_secs(2);
@@ -68,7 +68,7 @@ pub struct Top {
     #[arg(long, value_name = "COLUMN", default_value = "self")]
     pub sort: Column,
     /// The interval of tables.
-    #[arg(long, value_name = "DURATION", value_parser = until::interval, help = INTERVAL)]
+    #[arg(long, value_name = "DURATION", value_parser = interrupt::interval, help = INTERVAL)]
     pub interval: Option<Duration>,
     /// Show this number of rows in a table
     #[arg(long, value_name = "NUMBER", default_value_t = 40)]
@@ -119,7 +119,7 @@ impl Top {
     fn visit(&self, pid: i32, mut settings: Settings, calls: TracedCalls) -> Result<u8, Problem> {
         let run = run_id();
         options_of(&settings, &run)?;
-        let passing = PassingFolder::in_any_jvm(pid, &mut settings)?;
+        let passing = TempOutput::in_any_jvm(pid, &mut settings)?;
         let mut visit = AttachedPlugin::begin(
             pid,
             &Visitor::in_session(super::trace::PLUGIN),
@@ -152,7 +152,7 @@ impl Top {
 
     fn start(&self, mut settings: Settings) -> Result<u8, Problem> {
         let run = run_id();
-        let _folder = PassingFolder::of_command(&mut settings)?;
+        let _folder = TempOutput::of_command(&mut settings)?;
         let checked = options_of(&settings, &run)?;
         let sampler = self.sampler(EventFileSource::Run(run.clone()), &checked.output);
         let said = match on_screen() {
@@ -209,7 +209,7 @@ impl Top {
             let code = running
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            shown.and(code.map(|launched| launched.told()))
+            shown.and(code.map(|launched| launched.report_failures()))
         })
     }
 

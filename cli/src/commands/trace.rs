@@ -12,9 +12,11 @@ use crate::args::{
     ANNOTATED, EventFiles, INTERVAL, JvmOrCommand, METHODS, Settings, TEXT, heading, output_path,
 };
 use crate::attached::{AttachedPlugin, Visitor};
+use crate::call_options::CallOptions;
 use crate::checked_options::{CheckedOptions, run_id};
-use crate::following::Following;
+use crate::follow_options::FollowOptions;
 use crate::inputs::run_files;
+use crate::interrupt;
 use crate::live::{EventFileSource, Live, LiveOptions, LiveOutcome};
 use crate::metaspace::Metaspace;
 use crate::otlp::{Delivery, OtlpOptions, Target};
@@ -22,13 +24,11 @@ use crate::plugin_compiler::PluginCompiler;
 use crate::problem::{PARTIAL, Problem};
 use crate::relay::{self, RelayOptions, Sending};
 use crate::show::{self, all_but_last, complain, say};
-use crate::slow::SlowOptions;
+use crate::slow_trees::SlowOptions;
 use crate::traces::{self, TraceOutputs};
+use crate::unchanged_classes::UnchangedClasses;
 use crate::unmatched;
-use crate::until;
 use crate::warnings::{Warning, Warnings};
-use crate::when::When;
-use crate::withheld::Withheld;
 
 pub(super) const PLUGIN: &str = "trace";
 
@@ -64,10 +64,10 @@ pub struct Trace {
     pub calls: TracedCalls,
     /// The filter of single calls.
     #[command(flatten)]
-    pub when: When,
+    pub when: CallOptions,
     /// The tasks to follow.
     #[command(flatten)]
-    pub following: Following,
+    pub following: FollowOptions,
     /// The trees of slow calls.
     #[command(flatten)]
     pub slow: SlowOptions,
@@ -99,7 +99,7 @@ pub struct Trace {
 #[command(next_help_heading = heading::LIVE)]
 pub struct LiveOutputs {
     /// The interval of tables.
-    #[arg(long, value_name = "DURATION", value_parser = until::interval, help = INTERVAL)]
+    #[arg(long, value_name = "DURATION", value_parser = interrupt::interval, help = INTERVAL)]
     pub interval: Option<Duration>,
     /// Write the sums in Prometheus' text format to this file; at each interval [default: 5s]
     #[arg(long, value_name = "FILE", value_parser = output_path())]
@@ -230,7 +230,7 @@ impl TracedCalls {
         &self,
         visit: &mut AttachedPlugin,
         settings: &Settings,
-    ) -> Result<Vec<Withheld>, Problem> {
+    ) -> Result<Vec<UnchangedClasses>, Problem> {
         if visit.instrumented() > 0 {
             return Ok(Vec::new());
         }
@@ -259,7 +259,11 @@ impl TracedCalls {
 }
 
 /// Returns the problem of a visit without a traced method.
-pub(super) fn nothing_traced(pid: i32, methods: &[String], withheld: &[Withheld]) -> Problem {
+pub(super) fn nothing_traced(
+    pid: i32,
+    methods: &[String],
+    withheld: &[UnchangedClasses],
+) -> Problem {
     let problem = Problem::user("H0650", "no method was traced").with(
         "expected",
         "a method of a class that was loaded until the end of the visit",
@@ -275,7 +279,7 @@ pub(super) fn nothing_traced(pid: i32, methods: &[String], withheld: &[Withheld]
 }
 
 /// Adds the causes for which loaded classes are not instrumented.
-pub(super) fn with_causes(problem: Problem, withheld: &[Withheld]) -> Problem {
+pub(super) fn with_causes(problem: Problem, withheld: &[UnchangedClasses]) -> Problem {
     withheld.iter().fold(problem, |problem, found| {
         problem
             .with("found", found.found())
@@ -369,7 +373,9 @@ impl Trace {
             &checked.output,
             target,
         )?;
-        let sending = self.relay.start(&checked.output, relay::Which::Run(run))?;
+        let sending = self
+            .relay
+            .start(&checked.output, relay::FileSelection::Run(run))?;
         let code = checked.launch(&self.program.command)?;
         match self.report(run, &checked.output, finish(live, sending)) {
             Err(problem) if code == 0 => Err(problem),
@@ -402,7 +408,7 @@ impl Trace {
         let jvm = jvm.map_or((0, 0), |jvm| (jvm.pid, jvm.start_ms));
         let sending = self
             .relay
-            .start(folder, relay::Which::Process(jvm.0, jvm.1))?;
+            .start(folder, relay::FileSelection::Process(jvm.0, jvm.1))?;
         let enough = || live.as_ref().is_some_and(Live::has_enough);
         visit.wait("tracing", self.program.time, &enough)?;
         let mut ended = visit.end();

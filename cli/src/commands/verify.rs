@@ -13,7 +13,7 @@ use rewriter::ClassFile;
 use crate::args::{PLUGIN, PLUGIN_CONFIG};
 use crate::guard::opinion::Opinion;
 use crate::guard::{Guards, READERS};
-use crate::inputs::class_files::{self, Found, Loader, Unreadable};
+use crate::inputs::class_files::{self, Loader, LocatedClass, Unreadable};
 use crate::plugin_project;
 use crate::plugins;
 use crate::problem::Problem;
@@ -144,7 +144,7 @@ impl Verdict {
 }
 
 fn verdict(
-    found: &Found,
+    found: &LocatedClass,
     pipeline: Option<&Pipeline>,
     guards: &Guards,
 ) -> Result<Verdict, Problem> {
@@ -181,7 +181,7 @@ fn whole(bytes: &[u8]) -> Result<ClassFile<'_>, String> {
 
 /// Instruments the class, and compares the opinions of the readers before and after.
 fn spliced(
-    found: &Found,
+    found: &LocatedClass,
     class: &ClassFile<'_>,
     pipeline: &Pipeline,
     guards: &Guards,

@@ -13,20 +13,20 @@ use trace::numbers::counted;
 use super::trace::{PLUGIN, TracedCalls, options_of, with_causes};
 use crate::args::{COMMAND, EventFiles, FOR, Settings, TEXT};
 use crate::attached::{AttachedPlugin, Visitor};
+use crate::call_options::CallOptions;
 use crate::checked_options::run_id;
 use crate::inputs::run_files;
+use crate::interrupt;
 use crate::live::EventFileSource;
 use crate::metaspace::Metaspace;
-use crate::passing_folder::PassingFolder;
 use crate::problem::{PARTIAL, Problem};
 use crate::show::{all_but_last, complain, say};
-use crate::sought::never_found;
+use crate::temp_output::TempOutput;
 use crate::traces;
-use crate::until;
-use crate::watched_places::Places;
-use crate::watching::{Layout, OfCommand, Seen, Watching};
-use crate::when::When;
-use crate::withheld::Withheld;
+use crate::unchanged_classes::UnchangedClasses;
+use crate::value_check::never_found;
+use crate::watch_points::WatchPoints;
+use crate::watch_printer::{CommandPlugin, Layout, PrintedCalls, WatchPrinter};
 
 const USAGE: &str = "\
 classhook watch [OPTIONS] PID METHOD...
@@ -74,17 +74,17 @@ pub struct Watch {
     #[arg(long)]
     pub json_lines: bool,
     /// The length of a visit.
-    #[arg(long = "for", value_name = "DURATION", value_parser = until::duration, help = FOR)]
+    #[arg(long = "for", value_name = "DURATION", value_parser = interrupt::duration, help = FOR)]
     pub time: Option<Duration>,
     /// The command and its arguments.
     #[arg(last = true, value_name = "COMMAND", help = COMMAND)]
     pub command: Vec<OsString>,
     /// The lines or fields to watch.
     #[command(flatten)]
-    pub places: Places,
+    pub places: WatchPoints,
     /// The filter of single calls.
     #[command(flatten)]
-    pub when: When,
+    pub when: CallOptions,
     /// The limit of event files.
     #[command(flatten)]
     pub event_files: EventFiles,
@@ -172,7 +172,7 @@ impl Watch {
             show: self.places.show(self.when.show.as_deref()),
             of_places: self.places.any(),
             calls: Some(self.limit),
-            of_command: (!self.command.is_empty()).then(|| OfCommand {
+            command: (!self.command.is_empty()).then(|| CommandPlugin {
                 run: run.to_owned(),
                 plugin: PLUGIN,
             }),
@@ -180,11 +180,11 @@ impl Watch {
     }
 
     fn start(&self, mut settings: Settings, run: &str) -> Result<u8, Problem> {
-        let _folder = PassingFolder::of_command(&mut settings)?;
+        let _folder = TempOutput::of_command(&mut settings)?;
         let checked = options_of(&settings, run)?;
-        self.places.tell_what_is_not_seen();
+        self.places.note_unseen_writes();
         let which = EventFileSource::Run(run.to_owned());
-        let watching = Watching::start(which, &checked.output, self.layout(run));
+        let watching = WatchPrinter::start(which, &checked.output, self.layout(run));
         let code = checked.launch(&self.command)?;
         let told = watching
             .finish()
@@ -200,7 +200,7 @@ impl Watch {
     }
 
     /// Reports the calls of a command's JVMs. A JVM without a method to watch has no event file.
-    fn report_command(&self, seen: &Seen) -> Result<(), Problem> {
+    fn report_command(&self, seen: &PrintedCalls) -> Result<(), Problem> {
         self.tell(seen);
         if seen.methods == 0 {
             let help = "check that the command starts a JVM that loads the class; a daemon from before, as of Gradle or sbt, has no agent: restart it";
@@ -214,7 +214,7 @@ impl Watch {
     }
 
     /// Checks that no matching call was lost, and that each value occurred in a call.
-    fn check_complete(&self, seen: &Seen) -> Result<(), Problem> {
+    fn check_complete(&self, seen: &PrintedCalls) -> Result<(), Problem> {
         all_but_last(
             is_complete(seen)
                 .err()
@@ -231,7 +231,7 @@ impl Watch {
         run: &str,
     ) -> Result<u8, Problem> {
         options_of(&settings, run)?;
-        let passing = PassingFolder::in_any_jvm(pid, &mut settings)?;
+        let passing = TempOutput::in_any_jvm(pid, &mut settings)?;
         let mut visit = AttachedPlugin::begin(pid, &Visitor::in_session(PLUGIN), &settings, run)?;
         let withheld = match self.warn_of_nothing(&mut visit, methods, &settings) {
             Ok(withheld) => withheld,
@@ -241,9 +241,9 @@ impl Watch {
             }
         };
         let notes = self.places.found(&visit);
-        self.places.tell_what_is_not_seen();
+        self.places.note_unseen_writes();
         let (which, folder) = EventFileSource::recorded_in(visit.snapshot(), visit.since());
-        let watching = Watching::start(which, folder, self.layout(run));
+        let watching = WatchPrinter::start(which, folder, self.layout(run));
         visit.wait("watching", self.time, &|| watching.has_enough())?;
         let mut ended = visit.end();
         let mut seen = watching.finish()?;
@@ -280,7 +280,7 @@ impl Watch {
         visit: &mut AttachedPlugin,
         methods: &[String],
         settings: &Settings,
-    ) -> Result<Vec<Withheld>, Problem> {
+    ) -> Result<Vec<UnchangedClasses>, Problem> {
         if self.places.any() {
             self.places.warn_of_nothing(visit)?;
             return Ok(Vec::new());
@@ -295,7 +295,7 @@ impl Watch {
     }
 
     /// Prints to standard error the number of shown calls, and of calls excluded by options.
-    fn tell(&self, seen: &Seen) {
+    fn tell(&self, seen: &PrintedCalls) {
         let Lost {
             filtered,
             undecided,
@@ -355,7 +355,7 @@ fn nothing_watched(methods: &[String]) -> Problem {
 ///
 /// # Errors
 /// `H0651` names the losses.
-fn is_complete(seen: &Seen) -> Result<(), Problem> {
+fn is_complete(seen: &PrintedCalls) -> Result<(), Problem> {
     // This command shows no sums.
     let lost = losses::present(&seen.lost).filter(|loss| loss.reason != "sums");
     let lost = lost.map(|loss| loss.to_string());
@@ -381,11 +381,11 @@ mod tests {
 
     #[test]
     fn loss_by_a_killed_jvm_has_no_advice() {
-        let told = |seen: &Seen| is_complete(seen).map_err(|problem| problem.to_string());
-        assert!(told(&Seen::default()).is_ok());
-        let killed = Seen {
+        let told = |seen: &PrintedCalls| is_complete(seen).map_err(|problem| problem.to_string());
+        assert!(told(&PrintedCalls::default()).is_ok());
+        let killed = PrintedCalls {
             unfinished: vec![7],
-            ..Seen::default()
+            ..PrintedCalls::default()
         };
         let text = told(&killed).expect_err("something is missing");
         assert!(
@@ -396,7 +396,7 @@ mod tests {
             full: 1,
             ..Lost::default()
         };
-        let text = told(&Seen { lost, ..killed }).expect_err("something is missing");
+        let text = told(&PrintedCalls { lost, ..killed }).expect_err("something is missing");
         assert!(text.contains("free space"), "{text}");
     }
 }

@@ -7,8 +7,8 @@ use rustix::fs::Access;
 use rustix::process::geteuid;
 use trace::numbers::thousands;
 
-use super::{Finding, room};
-use crate::agent::{self, Agent, unreached};
+use super::{Finding, write_check};
+use crate::agent::{self, Agent, attach_error};
 use crate::jvm_files;
 use crate::jvm_tmp::JvmTmp;
 use crate::launch;
@@ -42,11 +42,11 @@ const AS_ROOT: &str = "run this command as root to see it";
 /// # Errors
 /// If the process does not exist, or is no JVM (`H05xx`).
 pub fn of_jvm(pid: i32) -> Result<Vec<Finding>, Problem> {
-    let process = Process::read(pid).map_err(unreached)?;
+    let process = Process::read(pid).map_err(attach_error)?;
     // The mapped files of another user's process are hidden, so the process may be a JVM.
     let is_reached = process.check_permission().is_ok();
     if is_reached && !process.is_jvm() {
-        return Err(unreached(AttachError::NotJvm(pid)));
+        return Err(attach_error(AttachError::NotJvm(pid)));
     }
     let options = options(&process);
     let mut findings = vec![user(&process), attach(pid), descriptors(&process)];
@@ -74,7 +74,7 @@ fn user(process: &Process) -> Finding {
     {
         Ok(()) if ours == theirs => Finding::good(WHAT, format!("{theirs}, as this command's")),
         Ok(()) => Finding::good(WHAT, format!("{theirs}; this command's is root")),
-        Err(error) => Finding::refused(WHAT, &unreached(error)),
+        Err(error) => Finding::refused(WHAT, &attach_error(error)),
     }
 }
 
@@ -92,7 +92,7 @@ fn attach(pid: i32) -> Finding {
             let (name, version) = (value("java.vm.name"), value("java.version"));
             Finding::good(WHAT, format!("it answers: {name} {version}"))
         }
-        Err(error) => Finding::refused(WHAT, &unreached(error)),
+        Err(error) => Finding::refused(WHAT, &attach_error(error)),
     }
 }
 
@@ -111,7 +111,7 @@ fn descriptors(process: &Process) -> Finding {
             let (open, limit) = (thousands(open), thousands(limit));
             Finding::good(WHAT, format!("{open} of {limit} are open"))
         }
-        Err(error) => Finding::refused(WHAT, &unreached(error)),
+        Err(error) => Finding::refused(WHAT, &attach_error(error)),
     }
 }
 
@@ -120,14 +120,14 @@ fn c_library(process: &Process) -> Finding {
     match (process.maps("libjvm.so"), process.check_libc()) {
         (None, _) => Finding::absent(WHAT, "its libraries are hidden", AS_ROOT),
         (Some(_), Ok(())) => Finding::good(WHAT, "glibc"),
-        (Some(_), Err(error)) => Finding::refused(WHAT, &unreached(error)),
+        (Some(_), Err(error)) => Finding::refused(WHAT, &attach_error(error)),
     }
 }
 
 /// Writes a file to the JVM's `/tmp` as the JVM's user, because the agent creates its socket there.
 fn tmp(process: &Process) -> Finding {
-    let made =
-        JvmTmp::open(process).and_then(|tmp| process.as_its_user(|| room::check(&tmp.path())));
+    let made = JvmTmp::open(process)
+        .and_then(|tmp| process.as_its_user(|| write_check::check(&tmp.path())));
     written("tmp", "/tmp", process, made)
 }
 
@@ -147,7 +147,7 @@ fn library(process: &Process) -> Finding {
             let path = placed.path().display();
             Finding::good(WHAT, format!("the JVM gets a copy: {path}"))
         }
-        Err(error) => Finding::refused(WHAT, &unreached(error)),
+        Err(error) => Finding::refused(WHAT, &attach_error(error)),
     }
 }
 
@@ -167,7 +167,7 @@ fn output(process: &Process) -> Finding {
     }
     let folder = here.join(recording_folder::DEFAULT);
     let nearest = if folder.exists() { &folder } else { &here };
-    let made = process.as_its_user(|| room::check(nearest));
+    let made = process.as_its_user(|| write_check::check(nearest));
     let is_denied = made
         .as_ref()
         .is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
@@ -179,7 +179,7 @@ fn output(process: &Process) -> Finding {
             WHAT,
             &here.display().to_string(),
             process,
-            room::check(&here),
+            write_check::check(&here),
         );
     }
     tmp(process).about(WHAT)
@@ -192,7 +192,7 @@ fn written(what: &'static str, folder: &str, process: &Process, made: io::Result
         Err(error) => Finding::bad(
             what,
             format!("user {user} cannot write to {folder}: {error}"),
-            room::advice(&error),
+            write_check::advice(&error),
         ),
     }
 }

@@ -9,7 +9,7 @@ use host::cache::Cache;
 use host::compiler::{Compiler, CompilerProcess};
 use host::plugin_file::PluginFile;
 
-use super::{Finding, room};
+use super::{Finding, write_check};
 use crate::child;
 use crate::inputs::run_files;
 use crate::launch::{self, AGENT_LIBRARY, AgentOptions};
@@ -187,12 +187,12 @@ fn output() -> Finding {
 fn written(what: &'static str, folder: &Path, advice: Option<&str>) -> Finding {
     let shown = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let shown = shown.display();
-    match room::check(folder) {
+    match write_check::check(folder) {
         Ok(()) => Finding::good(what, format!("{shown} can be written to")),
         Err(error) => Finding::bad(
             what,
             format!("{shown} cannot be written to: {error}"),
-            advice.unwrap_or_else(|| room::advice(&error)),
+            advice.unwrap_or_else(|| write_check::advice(&error)),
         ),
     }
 }

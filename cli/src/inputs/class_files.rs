@@ -11,7 +11,7 @@ use zip::ZipArchive;
 use super::archive::{self, Entries, MAX_DEPTH};
 use super::jrt;
 use crate::problem::Problem;
-use crate::special_file::{is_special, what_is_there};
+use crate::special_file::{describe, is_special};
 
 /// Classes per batch: enough for all processors, small enough for memory.
 const BATCH: usize = 1_000;
@@ -21,7 +21,7 @@ const START: usize = 64 * 1024;
 
 /// A class file and its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct LocatedClass {
     /// Origin for messages: `app.jar!/BOOT-INF/lib/a.jar!/com/acme/A.class`.
     pub origin: String,
     /// The class file.
@@ -160,7 +160,7 @@ fn kind_of(place: &str) -> Result<Metadata, Problem> {
 }
 
 /// Callback for batches of classes.
-pub type Visit<'v> = &'v mut dyn FnMut(Vec<Found>) -> Result<(), Problem>;
+pub type Visit<'v> = &'v mut dyn FnMut(Vec<LocatedClass>) -> Result<(), Problem>;
 
 /// A file that was opened.
 enum Opened {
@@ -191,7 +191,7 @@ struct Walk<'v> {
     /// Buffer for the start of a file. Nearly all class files fit: one read gets the content,
     /// another finds the end.
     start: Vec<u8>,
-    batch: Vec<Found>,
+    batch: Vec<LocatedClass>,
     unreadable: Vec<Unreadable>,
     visit: Visit<'v>,
 }
@@ -217,7 +217,7 @@ impl<'v> Walk<'v> {
     }
 
     fn found(&mut self, origin: String, bytes: Vec<u8>) -> Result<(), Problem> {
-        self.batch.push(Found { origin, bytes });
+        self.batch.push(LocatedClass { origin, bytes });
         if self.batch.len() >= BATCH {
             return (self.visit)(std::mem::take(&mut self.batch));
         }
@@ -370,7 +370,7 @@ impl<'v> Walk<'v> {
 fn no_file(path: &Path) -> Problem {
     Problem::user("H0613", format!("{} is no file", path.display()))
         .with("expected", "a class file or an archive")
-        .with("found", what_is_there(path))
+        .with("found", describe(path))
 }
 
 fn too_deep(origin: &str) -> Problem {

@@ -19,7 +19,7 @@ use super::command_line::program_of;
 use super::damaged_files::DamagedFiles;
 use super::exec_files;
 use super::jacoco_agents::JacocoAgents;
-use super::run_files::{self, Jvm, Kind};
+use super::run_files::{self, Jvm, RunFileKind};
 use crate::problem::Problem;
 use crate::warnings::{Warning, Warnings};
 
@@ -147,9 +147,9 @@ impl ExecutionDataStore {
                 continue;
             };
             match kind {
-                Kind::Snapshot => snapshots.push(path),
-                Kind::Tables => {} // it holds no coverage
-                Kind::Events => {
+                RunFileKind::Snapshot => snapshots.push(path),
+                RunFileKind::Tables => {} // it holds no coverage
+                RunFileKind::Events => {
                     if run_files::with_counts([path.clone()]).next().is_none() {
                         continue; // it holds no coverage
                     }
@@ -157,7 +157,7 @@ impl ExecutionDataStore {
                     let trace = damaged.unless_damaged(path, read, warnings)?.flatten();
                     trace.iter().for_each(|trace| recorded.add_counts(trace));
                 }
-                Kind::Exec => {
+                RunFileKind::Exec => {
                     let read = exec_files::read(path);
                     let Some((sessions, data)) = damaged.unless_damaged(path, read, warnings)?
                     else {
@@ -183,21 +183,21 @@ impl ExecutionDataStore {
         warnings: &mut Warnings,
     ) -> Result<(), Problem> {
         let mut problem = None;
-        let mut noted = Noted::default();
+        let mut notes = JvmNotes::default();
         let snapshots = paths.iter().map_while(|path| {
             let read = run_files::read_snapshot(path, warnings)
                 .and_then(|read| damaged.unless_empty(path, read));
             damaged
                 .unless_damaged(path, read, warnings)
                 .map_err(|error| problem = Some(error))
-                .inspect(|read| read.iter().flatten().for_each(|read| noted.add(path, read)))
+                .inspect(|read| read.iter().flatten().for_each(|read| notes.add(path, read)))
                 .ok()
         });
         let merged = probes::merge(snapshots.flatten().flatten());
         match problem {
             Some(problem) => Err(problem),
             None => {
-                self.add_merged(merged, &noted, warnings);
+                self.add_merged(merged, &notes, warnings);
                 Ok(())
             }
         }
@@ -247,7 +247,7 @@ impl ExecutionDataStore {
 
     /// Adds merged snapshots. A JVM without measured classes, such as a build tool's own, is no
     /// session.
-    fn add_merged(&mut self, merged: Merged, noted: &Noted, warnings: &mut Warnings) {
+    fn add_merged(&mut self, merged: Merged, notes: &JvmNotes, warnings: &mut Warnings) {
         let Merged {
             sessions,
             incomplete,
@@ -269,10 +269,10 @@ impl ExecutionDataStore {
         let all = sessions.iter().zip(&incomplete);
         let ran = all.filter(|(meta, _)| meta.pid > 0);
         let measured = ran.filter(|(meta, incomplete)| {
-            incomplete.is_some() || !noted.without_classes.contains(&Jvm::of(meta))
+            incomplete.is_some() || !notes.without_classes.contains(&Jvm::of(meta))
         });
         self.sessions.extend(measured.map(|(meta, incomplete)| {
-            let killed = noted.killed.get(&Jvm::of(meta));
+            let killed = notes.killed.get(&Jvm::of(meta));
             Session {
                 killed: killed.filter(|_| incomplete.is_none()).cloned(),
                 ..session(meta, incomplete.as_ref())
@@ -311,7 +311,7 @@ impl ExecutionDataStore {
                     lines: class.probes,
                 };
                 if per_loader {
-                    self.of_loader(&class.loader).lines.push(begun.clone());
+                    self.data_of_loader(&class.loader).lines.push(begun.clone());
                 }
                 self.add_lines(begun);
                 numbers.push(None);
@@ -330,7 +330,7 @@ impl ExecutionDataStore {
                 bytes: class.bytes,
             };
             if per_loader {
-                self.of_loader(&loader).classes.push(class.clone());
+                self.data_of_loader(&loader).classes.push(class.clone());
             }
             numbers.push(self.add(class, warnings));
         }
@@ -381,7 +381,7 @@ impl ExecutionDataStore {
         self.lines.push(begun);
     }
 
-    fn of_loader(&mut self, name: &str) -> &mut LoaderData {
+    fn data_of_loader(&mut self, name: &str) -> &mut LoaderData {
         self.by_loader.entry(binary(name)).or_default()
     }
 
@@ -592,14 +592,14 @@ fn unite(mine: &mut [bool], theirs: &[bool]) {
 
 /// Facts about the JVMs of snapshots that the merged snapshot lacks.
 #[derive(Default)]
-struct Noted {
+struct JvmNotes {
     /// JVMs without measured classes.
     without_classes: HashSet<Jvm>,
     /// Sentences about killed JVMs, whose data may be incomplete.
     killed: HashMap<Jvm, String>,
 }
 
-impl Noted {
+impl JvmNotes {
     fn add(&mut self, path: &Path, snapshot: &Snapshot) {
         let jvm = Jvm::of(&snapshot.meta);
         if snapshot.classes.is_empty() {
@@ -625,7 +625,7 @@ fn kind_of(
     path: &Path,
     damaged: &mut DamagedFiles,
     warnings: &mut Warnings,
-) -> Result<Option<Kind>, Problem> {
+) -> Result<Option<RunFileKind>, Problem> {
     match run_files::kind(path) {
         Ok(kind) => Ok(Some(kind)),
         Err(problem) => damaged.unless_damaged(path, Err(problem), warnings),
@@ -766,7 +766,7 @@ mod tests {
     fn loaders_are_sorted_by_number() {
         let mut recorded = ExecutionDataStore::default();
         for name in ["a.Loader#10", "a.Loader#2", "app", "a.Loader#x"] {
-            recorded.of_loader(name);
+            recorded.data_of_loader(name);
         }
         let loaders = recorded.by_loader().unwrap().into_iter();
         let names: Vec<String> = loaders.map(|(name, _)| name).collect();

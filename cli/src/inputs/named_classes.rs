@@ -5,14 +5,14 @@ use std::path::Path;
 use globs::Glob;
 use rewriter::ClassFile;
 
-use crate::inputs::class_files::{self, Found, Loader};
+use crate::inputs::class_files::{self, Loader, LocatedClass};
 use crate::problem::Problem;
 
 /// Finds the named classes, in the order of the names.
 ///
 /// # Errors
 /// If a location cannot be read, or a name matches nothing (`H0631`).
-pub fn find(names: &[String], within: &[String]) -> Result<Vec<Found>, Problem> {
+pub fn find(names: &[String], within: &[String]) -> Result<Vec<LocatedClass>, Problem> {
     let mut all = Vec::new();
     for name in names {
         let found = match name.rsplit_once('!') {
@@ -35,7 +35,7 @@ fn nowhere(name: &str) -> Problem {
         .with("help", "name the location of the class with --in")
 }
 
-fn matching(places: &[String], class: &str) -> Result<Vec<Found>, Problem> {
+fn matching(places: &[String], class: &str) -> Result<Vec<LocatedClass>, Problem> {
     let wanted = pattern(class)?;
     let mut kept = Vec::new();
     for place in places {
@@ -59,7 +59,7 @@ fn matching(places: &[String], class: &str) -> Result<Vec<Found>, Problem> {
 
 /// Matches a class. An unreadable class matches only the pattern for everything, so that it is
 /// reported.
-fn is(wanted: &Glob, found: &Found, class: &str) -> bool {
+fn is(wanted: &Glob, found: &LocatedClass, class: &str) -> bool {
     match ClassFile::read(&found.bytes) {
         Ok(read) => wanted.matches(read.this_class().as_bytes()),
         Err(_) => class == "**",

@@ -19,7 +19,7 @@ use crate::warnings::{Warning, Warnings};
 
 /// The kind of a run file, by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum RunFileKind {
     /// The agent's snapshot.
     Snapshot,
     /// The agent's event file, with traced calls.
@@ -108,7 +108,7 @@ pub fn snapshots_of(run: &str, folder: &Path) -> Result<Vec<PathBuf>, Problem> {
     paths.retain(|path| Meta::of_file(path).is_ok_and(|meta| meta.run == run));
     let (mut snapshots, others): (Vec<_>, Vec<_>) = paths
         .into_iter()
-        .partition(|path| kind(path).is_ok_and(|kind| kind == Kind::Snapshot));
+        .partition(|path| kind(path).is_ok_and(|kind| kind == RunFileKind::Snapshot));
     if !snapshots.is_empty() {
         snapshots.extend(with_counts(others));
     }
@@ -119,7 +119,7 @@ pub fn snapshots_of(run: &str, folder: &Path) -> Result<Vec<PathBuf>, Problem> {
 pub fn with_counts(paths: impl IntoIterator<Item = PathBuf>) -> impl Iterator<Item = PathBuf> {
     paths.into_iter().filter(|path| {
         let counts = |plugin: &String| plugin.split('@').next() == Some(COUNTS);
-        kind(path).is_ok_and(|kind| kind == Kind::Events)
+        kind(path).is_ok_and(|kind| kind == RunFileKind::Events)
             && Meta::of_file(path).is_ok_and(|meta| meta.plugins.iter().any(counts))
     })
 }
@@ -157,7 +157,7 @@ fn unknown(path: &Path, start: &[u8]) -> Problem {
 ///
 /// # Errors
 /// If the file cannot be read, is a pipe or a device (`H0612`), or is of no known kind (`H0611`).
-pub fn kind(path: &Path) -> Result<Kind, Problem> {
+pub fn kind(path: &Path) -> Result<RunFileKind, Problem> {
     if is_special(path) {
         return Err(no_file(path));
     }
@@ -167,10 +167,10 @@ pub fn kind(path: &Path) -> Result<Kind, Problem> {
         .read_to_end(&mut start)
         .map_err(|error| Problem::unreadable(path, &error))?;
     match start.as_slice() {
-        [0x01, 0xC0, 0xC0, ..] => Ok(Kind::Exec),
-        start if MAGIC.starts_with(start) => Ok(Kind::Snapshot), // also an empty one
-        start if events::MAGIC.starts_with(start) => Ok(Kind::Events),
-        start if tables::MAGIC.starts_with(start) => Ok(Kind::Tables),
+        [0x01, 0xC0, 0xC0, ..] => Ok(RunFileKind::Exec),
+        start if MAGIC.starts_with(start) => Ok(RunFileKind::Snapshot), // also an empty one
+        start if events::MAGIC.starts_with(start) => Ok(RunFileKind::Events),
+        start if tables::MAGIC.starts_with(start) => Ok(RunFileKind::Tables),
         start => Err(unknown(path, start)),
     }
 }
@@ -240,13 +240,13 @@ fn unless_empty<T>(
             warnings.add(unless_running(path, warning));
             Ok(None)
         }
-        Err(error) => Err(unread(path, &error)),
+        Err(error) => Err(unreadable(path, &error)),
     }
 }
 
 /// Returns the error for an unreadable run file.
 #[must_use]
-pub fn unread(path: &Path, error: &SnapshotError) -> Problem {
+pub fn unreadable(path: &Path, error: &SnapshotError) -> Problem {
     match error {
         SnapshotError::Io { source, .. } => Problem::unreadable(path, source),
         error => Problem::user("H0611", format!("cannot read {}", path.display()))
@@ -356,12 +356,15 @@ mod tests {
             fs::write(&path, bytes).unwrap();
             path
         };
-        assert_eq!(kind(&write("a", &MAGIC)).unwrap(), Kind::Snapshot);
-        assert_eq!(kind(&write("empty", b"")).unwrap(), Kind::Snapshot);
-        assert_eq!(kind(&write("e", &events::MAGIC)).unwrap(), Kind::Events);
+        assert_eq!(kind(&write("a", &MAGIC)).unwrap(), RunFileKind::Snapshot);
+        assert_eq!(kind(&write("empty", b"")).unwrap(), RunFileKind::Snapshot);
+        assert_eq!(
+            kind(&write("e", &events::MAGIC)).unwrap(),
+            RunFileKind::Events
+        );
         assert_eq!(
             kind(&write("b", b"\x01\xC0\xC0\x10\x07")).unwrap(),
-            Kind::Exec
+            RunFileKind::Exec
         );
         let error = kind(&write("c.hook", b"PK\x03\x04")).unwrap_err();
         assert!(

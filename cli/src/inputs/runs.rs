@@ -13,7 +13,7 @@ use crate::show;
 
 /// The files to report, and notes about their runs.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct RunSelection {
     /// The files, in order of folders and names.
     pub files: Vec<PathBuf>,
     /// One line for each folder that holds several runs.
@@ -27,8 +27,8 @@ pub struct Found {
 ///
 /// # Errors
 /// As [`run_files::find`].
-pub fn find(paths: &[PathBuf], all_runs: bool) -> Result<Found, Problem> {
-    let mut found = Found::default();
+pub fn find(paths: &[PathBuf], all_runs: bool) -> Result<RunSelection, Problem> {
+    let mut found = RunSelection::default();
     for path in paths {
         let files = run_files::find(std::slice::from_ref(path))?;
         if !path.is_dir() {

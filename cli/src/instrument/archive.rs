@@ -15,7 +15,7 @@ use zip::write::{FullFileOptions, PreparedZipFile};
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::classes::{Instrumenter, unreadable};
-use super::embedding::{self, Place};
+use super::embedding::{self, RuntimeLocation};
 use super::failing_once::FailingOnce;
 use super::{Record, runtime, signature};
 use crate::inputs::archive::{MAX_DEPTH, MAX_ENTRY_LENGTH, has_archive_name};
@@ -75,7 +75,7 @@ pub fn rewrite<R: Read + Seek + Clone + Send + Sync, W: Write + Seek>(
         contents,
         archive,
     };
-    let Parts { changed, helpers } = work.parts(&mut writer, sink)?;
+    let PartResults { changed, helpers } = work.parts(&mut writer, sink)?;
     work.add_helpers(&mut writer, helpers)?;
     work.finish(writer, changed, sink)?;
     Ok(changed)
@@ -89,7 +89,7 @@ struct Contents {
     /// Bytes in front of the first entry, such as a script that starts the archive.
     prefix: u64,
     /// The location of the runtime.
-    place: Place,
+    place: RuntimeLocation,
     embedded: bool,
     /// Module descriptions, written last: they may have to list the runtime's package.
     modules: Vec<usize>,
@@ -105,7 +105,7 @@ impl Contents {
             parts: Vec::new(),
             signed: false,
             prefix: u64::MAX,
-            place: Place::of(&context.origin),
+            place: RuntimeLocation::of(&context.origin),
             embedded: false,
             modules: Vec::new(),
             duplicates: archive.has_duplicate_names(),
@@ -174,13 +174,13 @@ impl<R: Read + Seek + Clone + Send + Sync> Work<'_, R> {
         &self,
         writer: &mut ZipWriter<W>,
         sink: Sink<'_>,
-    ) -> Result<Parts, Problem> {
-        let mut all = Parts::default();
+    ) -> Result<PartResults, Problem> {
+        let mut all = PartResults::default();
         let at_a_time = PARTS_PER_THREAD * rayon::current_num_threads();
         for parts in self.contents.parts.chunks(at_a_time) {
             let made: Vec<Result<_, Problem>> = parts
                 .par_iter()
-                .map(|part| Part::new(self).made(part.clone()))
+                .map(|part| ArchivePart::new(self).made(part.clone()))
                 .collect();
             for made in made {
                 let (part, record, helpers) = made?;
@@ -235,7 +235,7 @@ impl<R: Read + Seek + Clone + Send + Sync> Work<'_, R> {
         } else {
             Vec::new()
         };
-        let embeds_classes = matches!(self.contents.place, Place::Classes(_)) && embeds;
+        let embeds_classes = matches!(self.contents.place, RuntimeLocation::Classes(_)) && embeds;
         for (name, bytes) in files {
             let entry = PreparedZipFile::from_data(name, runtime::options(), &bytes);
             let added = entry.and_then(|entry| writer.add_prepared_file(entry));
@@ -294,7 +294,7 @@ type Entries = BTreeMap<String, Vec<u8>>;
 
 /// Combined results of all parts.
 #[derive(Default)]
-struct Parts {
+struct PartResults {
     /// True if a class is instrumented.
     changed: bool,
     /// Helper classes of plugins, which several parts may need.
@@ -302,10 +302,10 @@ struct Parts {
 }
 
 /// Result of one part: its entries in memory, their record, and the helper classes that they need.
-type MadePart = (ZipArchive<Cursor<Vec<u8>>>, Record, Entries);
+type BuiltPart = (ZipArchive<Cursor<Vec<u8>>>, Record, Entries);
 
 /// A range of entries as a separate archive.
-struct Part<'w, R> {
+struct ArchivePart<'w, R> {
     work: &'w Work<'w, R>,
     /// A reader with a position of its own.
     archive: ZipArchive<R>,
@@ -329,18 +329,18 @@ enum Task {
 /// An entry that may be replaced.
 struct Entry {
     name: String,
-    kind: Kind,
+    kind: EntryKind,
     options: FullFileOptions<'static, 'static>,
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum EntryKind {
     Class,
     Archive,
     SignedManifest,
 }
 
-impl<'w, R: Read + Seek + Clone + Send + Sync> Part<'w, R> {
+impl<'w, R: Read + Seek + Clone + Send + Sync> ArchivePart<'w, R> {
     fn new(work: &'w Work<'w, R>) -> Self {
         Self {
             work,
@@ -351,7 +351,7 @@ impl<'w, R: Read + Seek + Clone + Send + Sync> Part<'w, R> {
         }
     }
 
-    fn made(mut self, entries: Range<usize>) -> Result<MadePart, Problem> {
+    fn made(mut self, entries: Range<usize>) -> Result<BuiltPart, Problem> {
         for index in entries {
             self.work.instrumenter.go_on()?;
             self.entry(index)?;
@@ -408,13 +408,13 @@ impl<'w, R: Read + Seek + Clone + Send + Sync> Part<'w, R> {
         };
         let signed = self.work.contents.signed;
         let kind = if name.ends_with(".class") {
-            Kind::Class
+            EntryKind::Class
         } else if has_archive_name(&name) {
-            Kind::Archive
+            EntryKind::Archive
         } else if signed && signature::is_signature(&name) {
             return Ok(Task::Drop);
         } else if signed && name.eq_ignore_ascii_case(MANIFEST) {
-            Kind::SignedManifest
+            EntryKind::SignedManifest
         } else {
             return Ok(Task::Copy);
         };
@@ -429,21 +429,21 @@ impl<'w, R: Read + Seek + Clone + Send + Sync> Part<'w, R> {
     /// Returns the replacement for an entry, or nothing if the entry stays unchanged.
     fn made_of(
         &mut self,
-        kind: Kind,
+        kind: EntryKind,
         origin: String,
         bytes: &[u8],
     ) -> Result<Option<Vec<u8>>, Problem> {
         let (instrumenter, record) = (self.work.instrumenter, &mut self.record);
         match kind {
-            Kind::Class => instrumenter.class(&origin, bytes, record),
-            Kind::Archive => {
+            EntryKind::Class => instrumenter.class(&origin, bytes, record),
+            EntryKind::Archive => {
                 let Work {
                     context, contents, ..
                 } = self.work;
-                let embed = contents.place == Place::Within;
+                let embed = contents.place == RuntimeLocation::Within;
                 inner(instrumenter, context, embed, origin, bytes, record)
             }
-            Kind::SignedManifest => {
+            EntryKind::SignedManifest => {
                 record.tally.others += 1;
                 Ok(Some(signature::without_digests(bytes)))
             }

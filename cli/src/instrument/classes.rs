@@ -22,7 +22,7 @@ pub struct Instrumenter {
 }
 
 /// New bytes of a class file or archive; empty if it stays unchanged.
-pub type Made = Option<Vec<u8>>;
+pub type Replacement = Option<Vec<u8>>;
 
 impl Instrumenter {
     /// Creates an instrumenter with these plugins. `keep` stores originals, and `interrupted` stops
@@ -57,7 +57,12 @@ impl Instrumenter {
     ///
     /// # Errors
     /// If the command was interrupted.
-    pub fn class(&self, origin: &str, bytes: &[u8], record: &mut Record) -> Result<Made, Problem> {
+    pub fn class(
+        &self,
+        origin: &str,
+        bytes: &[u8],
+        record: &mut Record,
+    ) -> Result<Replacement, Problem> {
         self.go_on()?;
         let tally = &mut record.tally;
         let class = match ClassFile::read(bytes) {

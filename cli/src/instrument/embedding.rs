@@ -18,7 +18,7 @@ pub(super) const APPLICATION: &str = "META-INF/application.xml";
 
 /// The location of the runtime in an archive or folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum RuntimeLocation {
     /// Its class files, below this path.
     Classes(&'static str),
     /// A jar in this folder, which all modules of an enterprise application or resource adapter see.
@@ -27,7 +27,7 @@ pub(super) enum Place {
     Within,
 }
 
-impl Place {
+impl RuntimeLocation {
     /// Returns the location in an archive of this name. Its entries may refine it.
     pub(super) fn of(name: &str) -> Self {
         let extension = Path::new(name).extension().unwrap_or_default();
@@ -121,38 +121,42 @@ mod tests {
 
     #[test]
     fn archive_kind_determines_the_runtime_location() {
-        let library = |folder: &str| Place::Library(folder.to_owned());
+        let library = |folder: &str| RuntimeLocation::Library(folder.to_owned());
         for (name, entry, place) in [
-            ("a.jar", "a/A.class", Place::Classes("")),
-            ("a.war", "a.txt", Place::Classes("WEB-INF/classes/")),
+            ("a.jar", "a/A.class", RuntimeLocation::Classes("")),
+            (
+                "a.war",
+                "a.txt",
+                RuntimeLocation::Classes("WEB-INF/classes/"),
+            ),
             (
                 "a.zip",
                 "WEB-INF/web.xml",
-                Place::Classes("WEB-INF/classes/"),
+                RuntimeLocation::Classes("WEB-INF/classes/"),
             ),
-            ("a.jmod", "bin/x", Place::Classes("classes/")),
+            ("a.jmod", "bin/x", RuntimeLocation::Classes("classes/")),
             ("a.EAR", "web.war", library("lib/")),
             ("a.zip", APPLICATION, library("lib/")),
             ("a.rar", "META-INF/ra.xml", library("")),
         ] {
-            assert_eq!(Place::of(name).by_entry(entry), place, "{name}");
+            assert_eq!(RuntimeLocation::of(name).by_entry(entry), place, "{name}");
         }
     }
 
     #[test]
     fn application_descriptor_determines_the_library_folder() {
-        let of = |xml: &str| Place::of("a.ear").by_application(xml.as_bytes());
-        let library = |folder: &str| Place::Library(folder.to_owned());
+        let of = |xml: &str| RuntimeLocation::of("a.ear").by_application(xml.as_bytes());
+        let library = |folder: &str| RuntimeLocation::Library(folder.to_owned());
         assert_eq!(of("<application/>"), library("lib/"));
         let named = "<j:application xmlns:j='x'><j:library-directory>/APP-INF/lib </j:library-directory></j:application>";
         assert_eq!(of(named), library("APP-INF/lib/"));
         assert_eq!(
             of("<application><library-directory/></application>"),
-            Place::Within
+            RuntimeLocation::Within
         );
         assert_eq!(
             of("<application><library-directory></library-directory>"),
-            Place::Within
+            RuntimeLocation::Within
         );
         assert_eq!(of("no XML <"), library("lib/"));
         let names: Vec<_> = library("x/")

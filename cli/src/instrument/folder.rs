@@ -11,13 +11,13 @@ use super::Record;
 use super::archive::{self, ArchiveContext, Sink};
 use super::classes::{Instrumenter, unreadable};
 use super::conflicts::Targets;
-use super::embedding::{self, Place};
+use super::embedding::{self, RuntimeLocation};
 use super::paths::Job;
 use super::shared_file::SharedFile;
 use crate::inputs::archive::has_archive_name;
 use crate::inputs::class_files::leads_back;
 use crate::problem::Problem;
-use crate::special_file::what_is_there;
+use crate::special_file::describe;
 use crate::warnings::Warning;
 
 /// Files per batch.
@@ -25,7 +25,7 @@ const BATCH: usize = 1_000;
 
 /// Kind of a file, by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     /// Starts with `CAFEBABE`.
     Class,
     /// Starts with `PK`, or ends like an archive.
@@ -112,9 +112,9 @@ fn named(
     sink: Sink<'_>,
 ) -> Result<(), Problem> {
     match kind(source)? {
-        Kind::Class => sink(class(instrumenter, source, target)?),
-        Kind::Archive => archive(instrumenter, source, target, embed, sink),
-        Kind::Other => Err(Problem::user(
+        FileKind::Class => sink(class(instrumenter, source, target)?),
+        FileKind::Archive => archive(instrumenter, source, target, embed, sink),
+        FileKind::Other => Err(Problem::user(
             "H0613",
             format!(
                 "{} is neither a class file nor an archive",
@@ -169,7 +169,10 @@ fn folder(
 /// Checks for an unpacked enterprise application, whose modules share its libraries.
 fn is_enterprise(target: &Path, files: &[(PathBuf, PathBuf)]) -> bool {
     let application = target.join(embedding::APPLICATION);
-    let is_named = matches!(Place::of(&target.to_string_lossy()), Place::Library(_));
+    let is_named = matches!(
+        RuntimeLocation::of(&target.to_string_lossy()),
+        RuntimeLocation::Library(_)
+    );
     is_named || files.iter().any(|(_, to)| *to == application)
 }
 
@@ -193,10 +196,10 @@ fn application(root: &Path, file: &Path) -> PathBuf {
 /// Writes the runtime into an output folder, at the location that the class loader of its classes
 /// searches.
 fn embed_into(folder: &Path) -> Result<(), Problem> {
-    let place = Place::of(&folder.to_string_lossy());
+    let place = RuntimeLocation::of(&folder.to_string_lossy());
     let marks = [embedding::APPLICATION, "WEB-INF/"].into_iter();
     let marks = marks.filter(|mark| folder.join(mark).exists());
-    let place = marks.fold(place, Place::by_entry);
+    let place = marks.fold(place, RuntimeLocation::by_entry);
     let application = fs::read(folder.join(embedding::APPLICATION)).unwrap_or_default();
     for (name, bytes) in place.by_application(&application).files() {
         let path = folder.join(name);
@@ -264,7 +267,7 @@ fn list(
 
 fn no_file(path: &Path) -> Warning {
     let message = format!("{} is no file and was left out", path.display());
-    Warning::new("H0641", message).with("found", what_is_there(path))
+    Warning::new("H0641", message).with("found", describe(path))
 }
 
 /// Instruments or copies a file in a folder. A file that does not match its extension is copied
@@ -348,16 +351,16 @@ fn archive(
     }
 }
 
-fn kind(path: &Path) -> Result<Kind, Problem> {
+fn kind(path: &Path) -> Result<FileKind, Problem> {
     let unreadable = |error| Problem::unreadable(path, &error);
     let mut start = Vec::new();
     let file = File::open(path).map_err(unreadable)?;
     file.take(4).read_to_end(&mut start).map_err(unreadable)?;
     Ok(match start.as_slice() {
-        [0xCA, 0xFE, 0xBA, 0xBE] => Kind::Class,
-        [b'P', b'K', ..] => Kind::Archive,
-        _ if has_archive_name(&path.to_string_lossy()) => Kind::Archive, // a script precedes it
-        _ => Kind::Other,
+        [0xCA, 0xFE, 0xBA, 0xBE] => FileKind::Class,
+        [b'P', b'K', ..] => FileKind::Archive,
+        _ if has_archive_name(&path.to_string_lossy()) => FileKind::Archive, // a script precedes it
+        _ => FileKind::Other,
     })
 }
 

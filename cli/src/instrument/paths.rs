@@ -5,9 +5,9 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::stage::{Goal, Stage};
+use crate::preflight::behind_links;
 use crate::problem::Problem;
 use crate::special_file::is_special;
-use crate::writable::behind_links;
 
 /// One input.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,11 +8,11 @@ use std::sync::Arc;
 /// The file, read through a buffer. A clone starts at the same position and then moves
 /// independently.
 #[derive(Debug)]
-pub struct SharedFile(BufReader<Place>);
+pub struct SharedFile(BufReader<FilePosition>);
 
 /// A position in a file.
 #[derive(Debug, Clone)]
-struct Place {
+struct FilePosition {
     file: Arc<File>,
     length: u64,
     at: u64,
@@ -26,7 +26,7 @@ impl SharedFile {
     pub fn new(file: File) -> io::Result<Self> {
         let length = file.metadata()?.len();
         let file = Arc::new(file);
-        Ok(Self(BufReader::new(Place {
+        Ok(Self(BufReader::new(FilePosition {
             file,
             length,
             at: 0,
@@ -54,7 +54,7 @@ impl Seek for SharedFile {
     }
 }
 
-impl Read for Place {
+impl Read for FilePosition {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read_at(buffer, self.at)?;
         self.at += read as u64;
@@ -62,7 +62,7 @@ impl Read for Place {
     }
 }
 
-impl Seek for Place {
+impl Seek for FilePosition {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let to = match to {
             SeekFrom::Start(to) => Some(to),

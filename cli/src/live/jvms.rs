@@ -162,7 +162,8 @@ impl FollowedJvms {
     }
 
     fn jvm(&self, path: PathBuf) -> Result<Jvm, Problem> {
-        let follower = Follower::open(&path).map_err(|error| run_files::unread(&path, &error))?;
+        let follower =
+            Follower::open(&path).map_err(|error| run_files::unreadable(&path, &error))?;
         Ok(Jvm {
             path,
             follower,
@@ -181,7 +182,7 @@ impl FollowedJvms {
         if jvm.is_some_and(|jvm| jvm.start_ms < self.begun) {
             return Ok(Some(false));
         }
-        let unread = |error| run_files::unread(path, &error);
+        let unread = |error| run_files::unreadable(path, &error);
         let mut found = None;
         let mut take = |entry| {
             if let Entry::Meta(meta) = entry {
@@ -258,7 +259,7 @@ impl Jvm {
             match self.follower.read(&mut one) {
                 Ok(Followed::More) => {}
                 Ok(Followed::All) => return Ok(false),
-                Err(error) => return Err(run_files::unread(&self.path, &error)),
+                Err(error) => return Err(run_files::unreadable(&self.path, &error)),
             }
         }
         Ok(true)

@@ -72,7 +72,7 @@ impl Delivery {
         let rejected = (*rejected).min(count);
         self.spans += count - rejected;
         self.add_missing(&rejected_because(words), rejected);
-        self.heard(rejected, words);
+        self.keep_message(rejected, words);
     }
 
     /// Starts a new count for newer metrics of a JVM.
@@ -86,7 +86,7 @@ impl Delivery {
         let points = self.metrics.entry(jvm).or_default();
         points.taken += count - rejected;
         add(&mut points.missing, &rejected_because(words), rejected);
-        self.heard(rejected, words);
+        self.keep_message(rejected, words);
     }
 
     /// Adds a lost request with metrics.
@@ -95,7 +95,7 @@ impl Delivery {
         add(&mut points.missing, cause, count);
     }
 
-    fn heard(&mut self, rejected: u64, words: &str) {
+    fn keep_message(&mut self, rejected: u64, words: &str) {
         if rejected == 0 && self.words.is_empty() {
             words.clone_into(&mut self.words);
         }

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile, TempDir};
 
+use crate::preflight::behind_links;
 use crate::problem::Problem;
 use crate::special_file::is_special;
-use crate::writable::behind_links;
 
 /// File that marks a folder as a report, so that a new report may replace it.
 const MARK: &str = ".classhook-report";

@@ -8,7 +8,7 @@ use observations::Recorded;
 use observations::recorded::{Deadlock, Stuck};
 use observations::stacks::{Frame, NATIVE, Node, UNKNOWN};
 
-use crate::agent::unreached;
+use crate::agent::attach_error;
 use crate::problem::Problem;
 
 /// Adds the deadlocks of a running JVM's thread dump that the recording lacks.
@@ -16,8 +16,8 @@ use crate::problem::Problem;
 /// # Errors
 /// If the JVM cannot be reached (`H05xx`).
 pub fn add(pid: i32, recorded: &mut Recorded) -> Result<(), Problem> {
-    let jvm = Attachment::open(pid).map_err(unreached)?;
-    let answer = jvm.command("threaddump", &["-l"]).map_err(unreached)?;
+    let jvm = Attachment::open(pid).map_err(attach_error)?;
+    let answer = jvm.command("threaddump", &["-l"]).map_err(attach_error)?;
     add_named(&answer.text, recorded);
     Ok(())
 }

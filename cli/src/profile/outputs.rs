@@ -21,13 +21,13 @@ use trace::stacks::Side;
 
 use crate::args::{Outputs, heading};
 use crate::outputs::files::Files;
+use crate::preflight;
 use crate::problem::{PARTIAL, Problem};
 use crate::profile::recorded;
 use crate::select::Filter;
 use crate::show::{self, all_but_last, say};
 use crate::stdout::is_stdout;
 use crate::traces::StackOptions;
-use crate::writable;
 
 /// Printed frames of each stack.
 pub const FRAMES: usize = 8;
@@ -106,7 +106,7 @@ impl ProfileOutputs {
     /// # Errors
     /// `H0620`.
     pub fn check(&self) -> Result<(), Problem> {
-        writable::files(self.files().map(|(_, path)| path))
+        preflight::files(self.files().map(|(_, path)| path))
     }
 
     /// Checks the options before a recording is written or read.

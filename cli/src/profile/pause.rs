@@ -10,9 +10,9 @@ use trace::table::duration as shown;
 
 use super::heap_in_use;
 use crate::args::heading;
+use crate::interrupt;
 use crate::problem::Problem;
 use crate::show::say;
-use crate::until;
 
 /// Longest pause without a question on a terminal.
 const UNASKED: Duration = Duration::from_secs(2);
@@ -24,7 +24,7 @@ const SMALL_OBJECT: u64 = 32;
 #[command(next_help_heading = heading::EVENTS)]
 pub struct Limits {
     /// Refuse a longer pause of the program, with --heap: 500ms, 5s
-    #[arg(long, value_name = "DURATION", requires = "heap", value_parser = until::duration)]
+    #[arg(long, value_name = "DURATION", requires = "heap", value_parser = interrupt::duration)]
     pub max_pause: Option<Duration>,
     /// Start without a question before pauses over 2 s, with --heap
     #[arg(long, requires = "heap")]

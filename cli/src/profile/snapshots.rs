@@ -13,15 +13,15 @@ use trace::numbers::thousands;
 
 use super::pause::{Limits, Pause, Walk};
 use super::{dump_end, retainers};
-use crate::agent::unreached;
+use crate::agent::attach_error;
 use crate::checked_options::absolute;
 use crate::jvm_tmp::JvmTmp;
 use crate::outputs::atomic;
-use crate::passing_folder;
+use crate::preflight;
 use crate::problem::Problem;
 use crate::show::{self, show};
+use crate::temp_output;
 use crate::temporary::{self, LargeFolder};
-use crate::writable;
 
 /// Mark behind the name of a virtual thread.
 const VIRTUAL: &str = " virtual";
@@ -31,8 +31,8 @@ const VIRTUAL: &str = " virtual";
 /// # Errors
 /// If the JVM cannot be reached (`H05xx`), or standard output cannot be written.
 pub fn threads(pid: i32) -> Result<(), Problem> {
-    let jvm = Attachment::open(pid).map_err(unreached)?;
-    let answer = jvm.command("threaddump", &["-l"]).map_err(unreached)?;
+    let jvm = Attachment::open(pid).map_err(attach_error)?;
+    let answer = jvm.command("threaddump", &["-l"]).map_err(attach_error)?;
     show(&format!("{}\n", answer.text.trim_end()))?;
     let Some(dump) = with_virtual_threads(&jvm)? else {
         return Ok(());
@@ -52,7 +52,7 @@ fn with_virtual_threads(jvm: &Attachment) -> Result<Option<String>, Problem> {
         Problem::partial("H0620", "cannot write the dump of virtual threads")
             .with("found", error.to_string())
     };
-    let help = jvm.jcmd("help").map_err(unreached)?;
+    let help = jvm.jcmd("help").map_err(attach_error)?;
     if !help
         .lines()
         .any(|line| line.trim() == "Thread.dump_to_file")
@@ -64,7 +64,7 @@ fn with_virtual_threads(jvm: &Attachment) -> Result<Option<String>, Problem> {
     tmp.give(folder.path()).map_err(unwritten)?;
     let theirs = tmp.seen(folder.path()).join("threads");
     let line = format!("Thread.dump_to_file {}", theirs.display());
-    let answer = jvm.jcmd(&line).map_err(unreached)?;
+    let answer = jvm.jcmd(&line).map_err(attach_error)?;
     let dump = fs::read_to_string(folder.path().join("threads"))
         .map_err(|error| unwritten(error).with("answer", answer.trim()))?;
     Ok(Some(dump))
@@ -93,7 +93,7 @@ fn virtual_threads(dump: &str) -> Vec<String> {
 /// # Errors
 /// If the JVM cannot be reached (`H05xx`), its answer cannot be read (`H0664`), or the pause is too long (`H0659`).
 pub fn histogram(pid: i32, live: bool, most: usize, limits: &Limits) -> Result<(), Problem> {
-    let jvm = Attachment::open(pid).map_err(unreached)?;
+    let jvm = Attachment::open(pid).map_err(attach_error)?;
     let walk = match live {
         true => Walk::LiveHistogram,
         false => Walk::Histogram,
@@ -102,7 +102,7 @@ pub fn histogram(pid: i32, live: bool, most: usize, limits: &Limits) -> Result<(
     let pause = Pause::begin(walk);
     let answer = jvm.command("inspectheap", &[kind(live)]);
     drop(pause);
-    let answer = answer.map_err(unreached)?;
+    let answer = answer.map_err(attach_error)?;
     let rows: Vec<ClassRow> = answer.text.lines().filter_map(ClassRow::parse).collect();
     if rows.is_empty() {
         return Err(
@@ -201,8 +201,8 @@ pub fn dump(pid: i32, file: &Path, live: bool, limits: &Limits) -> Result<(), Pr
 fn write_dump(pid: i32, file: &Path, live: bool, limits: &Limits) -> Result<(), Problem> {
     let unwritable = |error: io::Error| Problem::unwritable(file, &error);
     let target = absolute(file)?;
-    writable::files([&Some(target.clone())])?; // a pause for a file that cannot be written is useless
-    let jvm = Attachment::open(pid).map_err(unreached)?;
+    preflight::files([&Some(target.clone())])?; // a pause for a file that cannot be written is useless
+    let jvm = Attachment::open(pid).map_err(attach_error)?;
     let walk = match live {
         true => Walk::LiveDump,
         false => Walk::Dump,
@@ -215,7 +215,7 @@ fn write_dump(pid: i32, file: &Path, live: bool, limits: &Limits) -> Result<(), 
     let pause = Pause::begin(walk);
     let answer = jvm.command("dumpheap", &arguments);
     drop(pause);
-    let answer = answer.map_err(unreached)?;
+    let answer = answer.map_err(attach_error)?;
     if !dump_end::is_complete(&dump.ours) {
         let folder = target.parent().unwrap_or(&target).display();
         let message = format!("the JVM has not written a complete heap dump in {folder}");
@@ -234,7 +234,7 @@ fn write_dump(pid: i32, file: &Path, live: bool, limits: &Limits) -> Result<(), 
 /// # Errors
 /// As [`dump`] and [`retainers::show`].
 pub fn retainers(pid: i32, rows: usize, limits: &Limits) -> Result<(), Problem> {
-    let folder = LargeFolder::new(&std::env::temp_dir()).map_err(passing_folder::no_folder)?;
+    let folder = LargeFolder::new(&std::env::temp_dir()).map_err(temp_output::no_folder)?;
     let file = folder.path().join("heap.hprof");
     write_dump(pid, &file, true, limits)?;
     retainers::show(&file, rows)

@@ -11,16 +11,16 @@ use observations::{Recorded, Subscription};
 use serde::de::DeserializeOwned;
 
 use super::{deadlocks, recorded};
-use crate::agent::{self, Agent, Found};
+use crate::agent::{self, Agent, ConnectedAgent};
 use crate::args::Settings;
 use crate::attached::left_before;
 use crate::checked_options::CheckedOptions;
 use crate::holder;
-use crate::passing_folder::PassingFolder;
+use crate::interrupt::{Interrupt, TimedWait};
 use crate::problem::Problem;
-use crate::relay::{RelayOptions, Sending, Which};
+use crate::relay::{FileSelection, RelayOptions, Sending};
 use crate::show::{self, complain};
-use crate::until::{Interrupt, Until};
+use crate::temp_output::TempOutput;
 
 /// Margin of the lease beyond the requested time.
 const LEASE_MARGIN: Duration = Duration::from_secs(10);
@@ -55,12 +55,12 @@ pub fn record(
     time: Option<Duration>,
     relay: &RelayOptions,
 ) -> Result<RecordedVisit, Problem> {
-    let mut passing = PassingFolder::in_jvm(pid, &mut settings)?;
+    let mut passing = TempOutput::in_jvm(pid, &mut settings)?;
     // From here on an agent may exist, which a signal must not leave behind.
     let mut interrupt = Interrupt::new()?;
-    let impatience = Interrupt::impatience()?;
+    let second_signal = Interrupt::exit_on_second_signal()?;
     let (mut agent, is_guest) = enter(pid, &settings)?;
-    drop(impatience);
+    drop(second_signal);
     agent.lease(
         Some(&holder::observation()),
         time.map(|time| time + LEASE_MARGIN),
@@ -68,7 +68,7 @@ pub fn record(
     let (observed, sending) = match begin(&mut agent, subscription, relay) {
         Ok((file, sending)) => {
             let has_left = || agent.has_left();
-            Until::new(time, &mut interrupt).wait("profiling", pid, &has_left);
+            TimedWait::new(time, &mut interrupt).wait("profiling", pid, &has_left);
             (Ok(file), sending)
         }
         Err(problem) => (Err(problem), None),
@@ -181,7 +181,7 @@ fn killed(pid: i32) -> Problem {
 /// If the JVM cannot be reached, or the agent refuses.
 pub fn ask<T: DeserializeOwned>(pid: i32, request: &Request) -> Result<T, Problem> {
     let mut settings = Settings::default();
-    let passing = PassingFolder::in_jvm(pid, &mut settings)?;
+    let passing = TempOutput::in_jvm(pid, &mut settings)?;
     let mut agent = loop {
         let (mut agent, is_guest) = enter(pid, &settings)?;
         if !is_guest {
@@ -209,7 +209,7 @@ pub fn ask<T: DeserializeOwned>(pid: i32, request: &Request) -> Result<T, Proble
 fn enter(pid: i32, settings: &Settings) -> Result<(Agent, bool), Problem> {
     let mut checked = CheckedOptions::new(settings, &[NO_PLUGIN.into()], None)?;
     checked.options.visit = Some(holder::observation());
-    let Found { agent, guest, .. } = agent::find_or_load(pid, &checked)?;
+    let ConnectedAgent { agent, guest, .. } = agent::find_or_load(pid, &checked)?;
     if guest && settings.names_output() {
         return Err(agent::already_there()
             .with("found", "--output, which is a setting of the whole agent")
@@ -238,7 +238,7 @@ fn begin(
     let folder = agent.path(&folder.to_string_lossy());
     let name = theirs.file_name().unwrap_or_default();
     let stem = Path::new(name).file_stem().unwrap_or_default();
-    let sending = relay.start(&folder, Which::Jvm(&stem.to_string_lossy()))?;
+    let sending = relay.start(&folder, FileSelection::Jvm(&stem.to_string_lossy()))?;
     Ok((folder.join(name), sending))
 }
 

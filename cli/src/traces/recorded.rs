@@ -11,7 +11,7 @@ use trace::recording::{Recording, Scratch};
 use crate::attached::VisitOutcome;
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::execution_data::COUNTS;
-use crate::inputs::run_files::{self, Kind};
+use crate::inputs::run_files::{self, RunFileKind};
 use crate::problem::Problem;
 use crate::select::Filter;
 use crate::unmatched;
@@ -100,7 +100,7 @@ pub(super) fn before(
 ) -> Result<Vec<Recording>, Problem> {
     let mut files = run_files::find(&[path.to_owned()])?;
     if path.is_dir() {
-        files.retain(|path| run_files::kind(path).is_ok_and(|kind| kind == Kind::Events));
+        files.retain(|path| run_files::kind(path).is_ok_and(|kind| kind == RunFileKind::Events));
     }
     let mut warnings = Warnings::default();
     let recordings = read(
@@ -140,7 +140,7 @@ pub fn of_run(
     let mut damaged = DamagedFiles::default();
     for path in run_files::in_folder(folder)? {
         let mut warned = Warnings::default();
-        if !run_files::kind(&path).is_ok_and(|kind| kind == Kind::Events) {
+        if !run_files::kind(&path).is_ok_and(|kind| kind == RunFileKind::Events) {
             continue; // also for unknown files
         }
         if Meta::of_file(&path).is_ok_and(|meta| meta.run != run) {
@@ -217,7 +217,7 @@ pub fn event_files(snapshot: &Path) -> Result<Vec<PathBuf>, Problem> {
     files.retain(|path| run_files::jvm_of(path) == jvm);
     let mut found = Vec::new();
     for path in files {
-        if run_files::kind(&path)? == Kind::Events {
+        if run_files::kind(&path)? == RunFileKind::Events {
             found.push(path);
         }
     }

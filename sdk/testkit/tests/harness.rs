@@ -152,7 +152,7 @@ fn span_needs_a_method_with_that_argument_and_is_requested_once() {
         let harness = Harness::<Spans>::new(&format!("names = [{names}]"));
         harness.transform(COUNTER).assert_error(cause);
     };
-    refused("'increment', 'increment'", "has a span already");
+    refused("'increment', 'increment'", "already has a span");
     refused("'<init>'", "has 0 parameters, so there is no argument 0");
 }
 

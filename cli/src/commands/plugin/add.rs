@@ -10,7 +10,7 @@ use host::config::{BUNDLED, CAPABILITIES};
 use host::plugin_file::MAX_COMPONENT;
 use tempfile::TempDir;
 
-use crate::added_plugins::{Kept, kept};
+use crate::added_plugins::{ComponentState, component_state};
 use crate::args::{GRANT, PROJECT};
 use crate::checked_options::absolute;
 use crate::plugin_project::{PluginSource, needed};
@@ -182,15 +182,17 @@ impl Add {
         let store = Store::open(&self.project)?;
         let mut problems = Vec::new();
         for plugin in &lock.plugins {
-            let what = match kept(&self.project, plugin) {
-                Kept::AsLocked => "there",
-                Kept::Missing | Kept::Other(_) => match self.fetch_locked(&store, plugin) {
-                    Ok(()) => "fetched",
-                    Err(problem) => {
-                        problems.push(problem);
-                        continue;
+            let what = match component_state(&self.project, plugin) {
+                ComponentState::AsLocked => "there",
+                ComponentState::Missing | ComponentState::Other(_) => {
+                    match self.fetch_locked(&store, plugin) {
+                        Ok(()) => "fetched",
+                        Err(problem) => {
+                            problems.push(problem);
+                            continue;
+                        }
                     }
-                },
+                }
             };
             show(&format!(
                 "{what}: {} sha256:{}\n",

@@ -14,7 +14,7 @@ use rustix::time::{ClockId, clock_gettime};
 use tempfile::TempDir;
 
 use crate::args::{PLUGIN, PLUGIN_CONFIG};
-use crate::inputs::class_files::{self, Found, Loader};
+use crate::inputs::class_files::{self, Loader, LocatedClass};
 use crate::plugin_compiler::PluginCompiler;
 use crate::plugin_project::PluginSource;
 use crate::plugins;
@@ -106,7 +106,7 @@ impl Bench {
         Ok(u8::from(unreadable || failed.is_some()))
     }
 
-    fn read(&self, warnings: &mut Warnings) -> Result<Vec<(Vec<u8>, Found)>, Problem> {
+    fn read(&self, warnings: &mut Warnings) -> Result<Vec<(Vec<u8>, LocatedClass)>, Problem> {
         let mut classes = Vec::new();
         for place in &self.classes {
             class_files::read(place, &Loader::every_version(), &mut |batch| {
@@ -132,7 +132,7 @@ impl Bench {
 /// Returns the measurements after a warm-up pass.
 fn measurements(
     config: &Config,
-    classes: &[(Vec<u8>, Found)],
+    classes: &[(Vec<u8>, LocatedClass)],
 ) -> Result<[Measurement; 4], Problem> {
     let plugin = config.plugins.first().map(|plugin| &plugin.name);
     let plugin = plugin
@@ -176,7 +176,7 @@ fn temporary_folder() -> Result<TempDir, Problem> {
 }
 
 /// Returns a pipeline whose plan cache has the plans of all classes.
-fn known(config: &Config, classes: &[(Vec<u8>, Found)]) -> Result<Pipeline, Problem> {
+fn known(config: &Config, classes: &[(Vec<u8>, LocatedClass)]) -> Result<Pipeline, Problem> {
     let folder = temporary_folder()?;
     Cache::open(folder.path()).map_err(|error| Problem::unwritable(folder.path(), &error))?;
     let mut config = config.clone();
@@ -205,7 +205,7 @@ impl Measurement {
     }
 
     /// Measures one pass.
-    fn measure(&mut self, classes: &[(Vec<u8>, Found)]) {
+    fn measure(&mut self, classes: &[(Vec<u8>, LocatedClass)]) {
         let table = ProbeTable::new();
         table.set_arrays(u16::MAX);
         let mut out = Vec::new();
@@ -244,7 +244,7 @@ fn cpu_time() -> Duration {
     )
 }
 
-fn text(classes: &[(Vec<u8>, Found)], tasks: &[Measurement; 4]) -> String {
+fn text(classes: &[(Vec<u8>, LocatedClass)], tasks: &[Measurement; 4]) -> String {
     let count = classes.len() as f64;
     let bytes: usize = classes.iter().map(|(_, found)| found.bytes.len()).sum();
     let mut text = format!(

@@ -9,7 +9,7 @@ use host::config::lock::{Lock, STORE};
 use host::config::{BUNDLED, PluginSource as Configured};
 
 use super::add::{list as capabilities, title};
-use crate::added_plugins::{Kept, kept};
+use crate::added_plugins::{ComponentState, component_state};
 use crate::plugin_project::{PluginSource, needed};
 use crate::problem::{PARTIAL, Problem};
 use crate::show::{self, show};
@@ -72,10 +72,10 @@ impl List {
 fn locked(folder: &Path, warnings: &mut Warnings) -> Result<String, Problem> {
     let mut text = String::new();
     for plugin in &Lock::load(folder)?.plugins {
-        let cause = match kept(folder, plugin) {
-            Kept::AsLocked => None,
-            Kept::Missing => Some("missing".to_owned()),
-            Kept::Other(found) => Some(format!("another one: {found}")),
+        let cause = match component_state(folder, plugin) {
+            ComponentState::AsLocked => None,
+            ComponentState::Missing => Some("missing".to_owned()),
+            ComponentState::Other(found) => Some(format!("another one: {found}")),
         };
         text += &format!(
             "\n{}\n  source: {}\n  digest: sha256:{}\n  asks for: {}\n  file: {}\n",

@@ -16,7 +16,7 @@ use crate::answers::failures;
 use crate::attached::{self, AttachedPlugin};
 use crate::checked_options::CheckedOptions;
 use crate::inputs::run_files;
-use crate::plugin_project::watched::Watched;
+use crate::plugin_project::watched_files::WatchedFiles;
 use crate::precompiled::Precompiled;
 use crate::problem::Problem;
 use crate::show::{self, complain, say};
@@ -27,7 +27,7 @@ const TURN: Duration = Duration::from_millis(50);
 /// Rebuilds the plugin and replaces it in the JVMs.
 pub(super) struct Reloading<'a> {
     build: &'a (dyn Fn() -> Result<LoadedPlugin, Problem> + Sync),
-    watched: Watched,
+    watched: WatchedFiles,
     /// The plugin's name in the JVMs.
     name: String,
     digest: String,
@@ -37,7 +37,7 @@ impl<'a> Reloading<'a> {
     /// Creates the state for a `loaded` plugin, its watched files, and its build.
     pub fn new(
         build: &'a (dyn Fn() -> Result<LoadedPlugin, Problem> + Sync),
-        watched: Watched,
+        watched: WatchedFiles,
         loaded: &LoadedPlugin,
     ) -> Self {
         Self {

@@ -15,7 +15,7 @@ use crate::args::{EventFiles, JvmOrCommand, PLUGIN, Settings};
 use crate::attached::{AttachedPlugin, Visitor};
 use crate::checked_options::{self, CheckedOptions, plugin_reference, run_id};
 use crate::metaspace::Metaspace;
-use crate::plugin_project::watched::Watched;
+use crate::plugin_project::watched_files::WatchedFiles;
 use crate::plugin_project::{PluginSource, needed};
 use crate::plugin_tables;
 use crate::problem::{PARTIAL, Problem};
@@ -73,7 +73,10 @@ impl Run {
     /// If plugin, options, command or JVM are wrong, or the recorded data cannot be shown.
     pub fn run(&self) -> Result<u8, Problem> {
         self.outputs.check()?;
-        let watched = self.watch.then(|| Watched::new(&self.plugin)).transpose()?;
+        let watched = self
+            .watch
+            .then(|| WatchedFiles::new(&self.plugin))
+            .transpose()?;
         let loaded = self.built()?;
         let build = || self.built();
         let reloading = watched.map(|watched| Reloading::new(&build, watched, &loaded));

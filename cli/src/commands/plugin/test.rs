@@ -11,7 +11,7 @@ use rewriter::ClassFile;
 
 use super::build::summary;
 use crate::args::PLUGIN_CONFIG;
-use crate::inputs::class_files::{self, Found, Loader};
+use crate::inputs::class_files::{self, Loader, LocatedClass};
 use crate::plugin_project::language::Language;
 use crate::plugin_project::{PluginSource, build, plans};
 use crate::plugins;
@@ -119,7 +119,7 @@ fn first_run(folder: &Path) -> Option<&'static str> {
 }
 
 impl Tally {
-    fn add(&mut self, found: &Found, pipeline: &Pipeline) {
+    fn add(&mut self, found: &LocatedClass, pipeline: &Pipeline) {
         self.classes += 1;
         let class = match ClassFile::read(&found.bytes) {
             Ok(class) => class,
@@ -143,7 +143,7 @@ impl Tally {
         self.count(&outcome, &explanation);
     }
 
-    fn took(&mut self, time: Duration, found: &Found) {
+    fn took(&mut self, time: Duration, found: &LocatedClass) {
         self.time += time;
         if self.slowest.as_ref().is_none_or(|(most, _)| time > *most) {
             self.slowest = Some((time, found.origin.clone()));

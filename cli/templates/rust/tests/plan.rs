@@ -7,7 +7,7 @@ use my_plugin::MyPlugin;
 const COUNTER: &[u8] = include_bytes!("Counter.class");
 
 #[test]
-fn methods_that_match_are_counted() {
+fn matching_methods_are_counted() {
     Harness::<MyPlugin>::new(r#"methods = ["Counter.increment"]"#)
         .transform(COUNTER)
         .assert_plan(
@@ -16,7 +16,7 @@ fn methods_that_match_are_counted() {
 }
 
 #[test]
-fn pattern_that_makes_no_sense_is_refused() {
+fn invalid_pattern_is_refused() {
     let error = Harness::<MyPlugin>::try_config(r#"methods = ["Counter."]"#).unwrap_err();
     assert!(error.to_string().contains("`Counter.`"), "{error}");
 }

@@ -17,20 +17,20 @@ const BUILT: [&str; 3] = ["target", "__pycache__", "node_modules"];
 const MOST: usize = 10_000;
 
 /// A file, its length, its modification time in nanoseconds, and its inode.
-type Seen = (PathBuf, u64, i128, u64);
+type FileState = (PathBuf, u64, i128, u64);
 
 /// The watched files of a plugin.
 #[derive(Debug)]
-pub struct Watched {
+pub struct WatchedFiles {
     path: PathBuf,
     looked: Instant,
     /// The files at the last poll.
-    seen: Vec<Seen>,
+    seen: Vec<FileState>,
     /// The files at the last reported change.
-    taken: Vec<Seen>,
+    taken: Vec<FileState>,
 }
 
-impl Watched {
+impl WatchedFiles {
     /// Starts with the current files. Call it before they are built, so that no change is missed.
     ///
     /// # Errors
@@ -81,14 +81,14 @@ impl Watched {
 }
 
 /// Returns the files at a path, sorted, at most one more than the limit.
-fn files(path: &Path) -> Vec<Seen> {
+fn files(path: &Path) -> Vec<FileState> {
     let mut all = Vec::new();
     collect(path, &mut all);
     all.sort();
     all
 }
 
-fn collect(path: &Path, all: &mut Vec<Seen>) {
+fn collect(path: &Path, all: &mut Vec<FileState>) {
     // A removed file counts as a change.
     let Ok(found) = fs::metadata(path) else {
         return;
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     /// Polls at once, without the interval.
-    fn look(watched: &mut Watched) -> bool {
+    fn look(watched: &mut WatchedFiles) -> bool {
         watched.looked -= TURN;
         watched.has_changed()
     }
@@ -125,7 +125,7 @@ mod tests {
         let source = folder.path().join("src/lib.rs");
         fs::create_dir_all(source.parent().unwrap()).unwrap();
         fs::write(&source, "1").unwrap();
-        let mut watched = Watched::new(&folder.path().to_string_lossy()).unwrap();
+        let mut watched = WatchedFiles::new(&folder.path().to_string_lossy()).unwrap();
         assert!(!look(&mut watched) && !look(&mut watched));
         fs::write(&source, "12").unwrap();
         assert!(!look(&mut watched));
@@ -144,7 +144,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("plugin.py"), "").unwrap();
         std::os::unix::fs::symlink(folder.path(), folder.path().join("round")).unwrap();
-        let mut watched = Watched::new(&folder.path().to_string_lossy()).unwrap();
+        let mut watched = WatchedFiles::new(&folder.path().to_string_lossy()).unwrap();
         for built in ["target", "__pycache__", ".git"] {
             fs::create_dir(folder.path().join(built)).unwrap();
             fs::write(folder.path().join(built).join("x"), "").unwrap();
@@ -157,7 +157,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let component = folder.path().join("x.wasm");
         fs::write(&component, "1").unwrap();
-        let mut watched = Watched::new(&component.to_string_lossy()).unwrap();
+        let mut watched = WatchedFiles::new(&component.to_string_lossy()).unwrap();
         fs::remove_file(&component).unwrap();
         assert!(!look(&mut watched) && !look(&mut watched));
         fs::write(&component, "22").unwrap();
@@ -169,7 +169,7 @@ mod tests {
         let kept = format!("{STORE}/{}/x.wasm", "ab".repeat(32));
         for plugin in ["coverage", "nosuch", &kept] {
             assert_eq!(
-                Watched::new(plugin).unwrap_err().code(),
+                WatchedFiles::new(plugin).unwrap_err().code(),
                 "H0658",
                 "{plugin}"
             );

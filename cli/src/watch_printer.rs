@@ -22,7 +22,7 @@ use crate::agent::Agent;
 use crate::live::{EventFileSource, FollowedJvms, LiveEvent};
 use crate::problem::Problem;
 use crate::show::say;
-use crate::sought;
+use crate::value_check;
 
 /// Poll interval for the files.
 const TURN: Duration = Duration::from_millis(50);
@@ -40,12 +40,12 @@ pub struct Layout {
     pub of_places: bool,
     /// For calls of a command, which continues after the last printed call, then without this
     /// plugin.
-    pub of_command: Option<OfCommand>,
+    pub command: Option<CommandPlugin>,
 }
 
 /// The plugin in the JVMs of a command.
 #[derive(Debug, Clone)]
-pub struct OfCommand {
+pub struct CommandPlugin {
     /// Id of the run, which only these JVMs have.
     pub run: String,
     /// The plugin that records the calls.
@@ -54,14 +54,14 @@ pub struct OfCommand {
 
 /// The thread that prints calls. Dropping the value ends it.
 #[derive(Debug)]
-pub struct Watching {
-    signs: Arc<Signs>,
-    thread: Option<JoinHandle<Result<Seen, Problem>>>,
+pub struct WatchPrinter {
+    flags: Arc<Flags>,
+    thread: Option<JoinHandle<Result<PrintedCalls, Problem>>>,
 }
 
 /// Flags shared by the thread and the rest of the command.
 #[derive(Debug, Default)]
-struct Signs {
+struct Flags {
     /// The recording has ended.
     ends: AtomicBool,
     /// No more calls are printed.
@@ -70,7 +70,7 @@ struct Signs {
 
 /// Counts of the printed calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct PrintedCalls {
     /// Printed calls.
     pub shown: u64,
     /// Number of recorded methods, called or not, and of watched locations.
@@ -85,12 +85,12 @@ pub struct Seen {
     pub absent: Absent,
 }
 
-impl Watching {
+impl WatchPrinter {
     /// Starts to print the calls in the event files of a folder, which may not exist yet.
     #[must_use]
     pub fn start(which: EventFileSource, folder: &Path, layout: Layout) -> Self {
-        let signs = Arc::new(Signs::default());
-        let theirs = Arc::clone(&signs);
+        let flags = Arc::new(Flags::default());
+        let theirs = Arc::clone(&flags);
         let mut printer = Printer {
             layout,
             shown: 0,
@@ -105,12 +105,12 @@ impl Watching {
             let outcome = printer.run(&mut jvms, &theirs);
             theirs.enough.store(true, Ordering::Relaxed);
             outcome?;
-            let mut seen = Seen {
+            let mut seen = PrintedCalls {
                 shown: printer.shown,
-                ..Seen::default()
+                ..PrintedCalls::default()
             };
             let traces: Vec<&Trace> = jvms.all().map(|jvm| (*jvm).trace()).collect();
-            seen.absent = sought::absent(&traces);
+            seen.absent = value_check::absent(&traces);
             for trace in traces {
                 seen.methods += trace.spans.len() + trace.places.len();
                 seen.lost = seen.lost.and(&trace.lost);
@@ -124,7 +124,7 @@ impl Watching {
             Ok(seen)
         });
         Self {
-            signs,
+            flags,
             thread: Some(thread),
         }
     }
@@ -133,26 +133,26 @@ impl Watching {
     /// file is damaged.
     #[must_use]
     pub fn has_enough(&self) -> bool {
-        self.signs.enough.load(Ordering::Relaxed)
+        self.flags.enough.load(Ordering::Relaxed)
     }
 
     /// Prints the rest after the recording.
     ///
     /// # Errors
     /// If a file could not be read, or the output not be written.
-    pub fn finish(mut self) -> Result<Seen, Problem> {
-        self.signs.ends.store(true, Ordering::Release);
+    pub fn finish(mut self) -> Result<PrintedCalls, Problem> {
+        self.flags.ends.store(true, Ordering::Release);
         match self.thread.take().map(JoinHandle::join) {
             Some(Ok(outcome)) => outcome,
             Some(Err(panic)) => std::panic::resume_unwind(panic),
-            None => Ok(Seen::default()),
+            None => Ok(PrintedCalls::default()),
         }
     }
 }
 
-impl Drop for Watching {
+impl Drop for WatchPrinter {
     fn drop(&mut self) {
-        self.signs.ends.store(true, Ordering::Release);
+        self.flags.ends.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join(); // the command has failed already, and reports the cause
         }
@@ -178,17 +178,17 @@ struct Printer {
 impl Printer {
     /// Prints calls until the recording has ended and is read. Calls beyond the limit are read as
     /// well, because the records hold the counts of lost calls.
-    fn run(&mut self, jvms: &mut FollowedJvms, signs: &Signs) -> Result<(), Problem> {
+    fn run(&mut self, jvms: &mut FollowedJvms, flags: &Flags) -> Result<(), Problem> {
         loop {
-            let is_last = signs.ends.load(Ordering::Acquire);
+            let is_last = flags.ends.load(Ordering::Acquire);
             let more = jvms.read(&mut |_, trace, event| {
                 self.take(trace, event);
             })?;
             self.write()?;
             if self.is_full() {
-                signs.enough.store(true, Ordering::Relaxed);
+                flags.enough.store(true, Ordering::Relaxed);
                 if !is_last {
-                    self.tell();
+                    self.note_limit();
                     self.take_probes_out(jvms);
                 }
             }
@@ -206,8 +206,8 @@ impl Printer {
     }
 
     /// Prints once that a command continues after the last printed call.
-    fn tell(&mut self) {
-        if self.layout.of_command.is_none() || std::mem::replace(&mut self.told, true) {
+    fn note_limit(&mut self) {
+        if self.layout.command.is_none() || std::mem::replace(&mut self.told, true) {
             return;
         }
         match self.closed {
@@ -220,7 +220,7 @@ impl Printer {
 
     /// Disables the plugin in each JVM of a command, once.
     fn take_probes_out(&mut self, jvms: &mut FollowedJvms) {
-        let Some(command) = &self.layout.of_command else {
+        let Some(command) = &self.layout.command else {
             return;
         };
         for jvm in jvms.all() {
@@ -296,7 +296,7 @@ fn is_of_watch(trace: &Trace, moment: &Moment) -> bool {
 
 /// Disables the plugin in a JVM of a command. Ignores a JVM that has ended, and an agent without a
 /// control channel.
-fn disable(pid: u32, command: &OfCommand) {
+fn disable(pid: u32, command: &CommandPlugin) {
     let Ok(Ok(mut agent)) = Agent::find(pid.cast_signed()) else {
         return;
     };

@@ -18,13 +18,13 @@ const CLASSES: [&str; 3] = [
 /// The option that follows tasks to other threads.
 #[derive(Debug, Clone, Copy, Default, Args)]
 #[command(next_help_heading = heading::CALLS)]
-pub struct Following {
+pub struct FollowOptions {
     /// Show each task below the call that submitted it: executors, CompletableFuture, timers, new threads; needs --grant boot
     #[arg(long, requires = "methods", conflicts_with_all = ["config", "aggregate", "count"])]
     pub follow: bool,
 }
 
-impl Following {
+impl FollowOptions {
     /// Returns the agent's settings for a trace that follows tasks.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn following_is_enabled_with_the_grant_for_the_jdk() {
-        let following = Following { follow: true };
+        let following = FollowOptions { follow: true };
         let mut settings = Settings::default();
         let refused = following.added(settings.clone()).unwrap_err();
         assert_eq!((refused.code(), refused.exit()), ("H0639", 2));
@@ -106,7 +106,7 @@ mod tests {
         let added = following.added(settings.clone()).unwrap();
         let table = added.plugins().plugin_settings.as_deref();
         assert_eq!(table, Some(r#"{"follow":true,"methods":["a.**"]}"#));
-        let without = Following::default().added(settings).unwrap();
+        let without = FollowOptions::default().added(settings).unwrap();
         let table = without.plugins().plugin_settings.as_deref();
         assert_eq!(table, Some(r#"{"methods":["a.**"]}"#));
     }

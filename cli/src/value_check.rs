@@ -69,7 +69,7 @@ pub fn never_found(absent: &Absent) -> Result<(), Problem> {
 }
 
 /// Checks the requested values by name.
-pub struct Sought<'a> {
+pub struct ValueCheck<'a> {
     /// The condition and the list.
     pub watch: &'a conditions::Watch,
     /// The methods of loaded classes.
@@ -77,12 +77,12 @@ pub struct Sought<'a> {
 }
 
 /// The reason why no call has a value.
-struct Lacking {
+struct MissingValue {
     found: String,
     nearest: Option<String>,
 }
 
-impl Sought<'_> {
+impl ValueCheck<'_> {
     /// Checks that a method has each named parameter, and that loaded classes have the named
     /// fields.
     ///
@@ -137,7 +137,7 @@ impl Sought<'_> {
     }
 
     /// Returns the reason why no call has a value, if it holds for every method.
-    fn lacks(&self, agent: &mut Agent, path: &Path) -> Result<Option<Lacking>, Problem> {
+    fn lacks(&self, agent: &mut Agent, path: &Path) -> Result<Option<MissingValue>, Problem> {
         let roots: BTreeSet<String> = self
             .methods
             .iter()
@@ -181,7 +181,11 @@ fn of_type(kind: FieldType<'_>) -> String {
 }
 
 /// Follows the declared types of fields. Returns nothing if the value may exist.
-fn lacks_from(agent: &mut Agent, path: &Path, root: String) -> Result<Option<Lacking>, Problem> {
+fn lacks_from(
+    agent: &mut Agent,
+    path: &Path,
+    root: String,
+) -> Result<Option<MissingValue>, Problem> {
     let mut kind = root;
     for step in path.from_root() {
         let next = match (step, kind.as_bytes().first()) {
@@ -193,13 +197,13 @@ fn lacks_from(agent: &mut Agent, path: &Path, root: String) -> Result<Option<Lac
             (Step::Field(name), Some(b'[')) => {
                 let found = format!("{path}: an array has no field `{name}`");
                 let nearest = nearest(name, &["length".to_owned()]);
-                return Ok(Some(Lacking { found, nearest }));
+                return Ok(Some(MissingValue { found, nearest }));
             }
             (Step::Length, Some(b'L' | b'[')) | (Step::Class, _) => None,
             (Step::Element(_), Some(b'L')) => None,
             (_, Some(_)) => {
                 let found = format!("{path}: a primitive value has no fields and elements");
-                return Ok(Some(Lacking {
+                return Ok(Some(MissingValue {
                     found,
                     nearest: None,
                 }));
@@ -221,7 +225,7 @@ fn of_class(
     path: &Path,
     kind: &str,
     name: &str,
-) -> Result<Result<Option<String>, Lacking>, Problem> {
+) -> Result<Result<Option<String>, MissingValue>, Problem> {
     let internal = kind
         .get(1..kind.len().saturating_sub(1))
         .unwrap_or_default();
@@ -244,7 +248,7 @@ fn of_class(
             let known: Vec<String> = field.fields.into_iter().collect();
             let (class, name) = (show::name(&class), show::name(name));
             let found = format!("{path}: {class} has no field `{name}`");
-            Ok(Err(Lacking {
+            Ok(Err(MissingValue {
                 found,
                 nearest: nearest(&name, &known).map(|it| show::name(&it).into_owned()),
             }))

@@ -17,7 +17,7 @@ use crate::temporary::{self, KEPT, RECORDS};
 
 /// The folder. Dropping the value deletes it, or a later command of this user does after a kill.
 #[derive(Debug)]
-pub struct PassingFolder {
+pub struct TempOutput {
     ours: TempDir,
     /// Keeps the parent open: the folder's path leads through it.
     _tmp: Option<JvmTmp>,
@@ -25,7 +25,7 @@ pub struct PassingFolder {
     theirs: PathBuf,
 }
 
-impl PassingFolder {
+impl TempOutput {
     /// Creates a folder in the `/tmp` that a JVM sees, with a sub-folder owned by the JVM's user,
     /// and names that in the settings. Returns nothing if the settings name a folder, or if an
     /// agent is loaded already: it keeps its own.
@@ -39,10 +39,10 @@ impl PassingFolder {
         }
     }
 
-    /// As [`PassingFolder::in_jvm`], for a session: also in a JVM that has an agent.
+    /// As [`TempOutput::in_jvm`], for a session: also in a JVM that has an agent.
     ///
     /// # Errors
-    /// As [`PassingFolder::in_jvm`].
+    /// As [`TempOutput::in_jvm`].
     pub fn in_any_jvm(pid: i32, settings: &mut Settings) -> Result<Option<Self>, Problem> {
         match Agent::find(pid)? {
             Ok(agent) => Self::seen_by(agent.process(), settings),

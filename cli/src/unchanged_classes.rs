@@ -28,13 +28,13 @@ enum Cause {
 
 /// Requested classes that are loaded and unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Withheld {
+pub struct UnchangedClasses {
     first: String,
     count: usize,
     cause: Cause,
 }
 
-impl Withheld {
+impl UnchangedClasses {
     /// Finds loaded classes that match a glob, or nothing if none match or the agent does not
     /// answer.
     #[must_use]
@@ -77,9 +77,9 @@ impl Withheld {
     }
 }
 
-fn of(classes: &[Class], settings: &PluginSettings) -> Option<Withheld> {
+fn of(classes: &[Class], settings: &PluginSettings) -> Option<UnchangedClasses> {
     let first = classes.first()?;
-    Some(Withheld {
+    Some(UnchangedClasses {
         first: first.name.clone(),
         count: classes.len(),
         cause: cause(first, settings),

@@ -12,11 +12,11 @@ use trace::slow::{self, SlowCall, SlowCalls};
 use trace::table::duration;
 
 use crate::args::{Settings, heading};
+use crate::call_options::nanos;
 use crate::problem::Problem;
 use crate::settling::SettlingJvms;
 use crate::show::{say, show_beside};
 use crate::traces::refuse_without_calls;
-use crate::when::nanos;
 
 /// Number of calls of a recording between two searches for settled calls.
 const STEP: u64 = 1 << 16;
@@ -94,7 +94,7 @@ impl SlowOptions {
             printer.print(&recording.trace, calls.take())?;
             recording.lose_tasks(calls.take_lost_tasks());
         }
-        printer.tell();
+        printer.print_note();
         Ok(())
     }
 }
@@ -144,7 +144,7 @@ impl Printer {
     }
 
     /// Prints a note if no tree was found, or more than the limit.
-    fn tell(&self) {
+    fn print_note(&self) {
         let least = duration(self.at_least);
         match (self.printed, self.beyond) {
             (0, _) => say(format_args!("no outermost call took {least} or longer")),
@@ -212,7 +212,7 @@ impl SlowTrees {
     /// Returns the calls of the JVM of this number, which has just recorded an event.
     fn calls(&mut self, number: usize) -> &mut SlowCalls {
         let at_least = self.printer.at_least;
-        self.jvms.heard(number, || SlowCalls::new(at_least))
+        self.jvms.calls_of(number, || SlowCalls::new(at_least))
     }
 
     /// Prints the complete trees. The caller repeats this.
@@ -238,7 +238,7 @@ impl SlowTrees {
             self.lost_tasks += calls.take_lost_tasks();
             self.printer.print(rolling.trace(), calls.take())?;
         }
-        self.printer.tell();
+        self.printer.print_note();
         Ok(())
     }
 }

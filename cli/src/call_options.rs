@@ -15,14 +15,14 @@ use crate::args::{Settings, Watch, heading};
 use crate::attached::AttachedPlugin;
 use crate::problem::Problem;
 use crate::show::{self, complain};
-use crate::sought::Sought;
 use crate::traces;
+use crate::value_check::ValueCheck;
 use crate::warnings::Warning;
 
 /// Options that select single calls and their values.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = heading::CALLS)]
-pub struct When {
+pub struct CallOptions {
     /// A condition.
     #[arg(
         id = "when",
@@ -44,7 +44,7 @@ pub struct When {
     pub depth: Option<u8>,
 }
 
-impl When {
+impl CallOptions {
     /// Adds values to those of `--show`.
     #[must_use]
     pub fn showing<'v>(&self, values: impl Iterator<Item = &'v str>) -> Self {
@@ -87,7 +87,7 @@ impl When {
             complain(warning);
         }
         let (watch, methods) = (&asked, methods.as_slice());
-        Sought { watch, methods }.check(visit.agent())
+        ValueCheck { watch, methods }.check(visit.agent())
     }
 
     /// Returns the parsed options. Invalid ones were refused before.
@@ -166,27 +166,27 @@ mod tests {
 
     #[test]
     fn displayed_values_are_not_added_twice() {
-        let when = When {
+        let when = CallOptions {
             show: Some("arg[0],  this.size".to_owned()),
-            ..When::default()
+            ..CallOptions::default()
         };
-        let shown = |when: &When, values: &[&str]| when.showing(values.iter().copied()).show;
+        let shown = |when: &CallOptions, values: &[&str]| when.showing(values.iter().copied()).show;
         assert_eq!(
             shown(&when, &["this.size", "arg[1]", "arg[1]"]).as_deref(),
             Some("arg[0],  this.size, arg[1]")
         );
-        assert_eq!(shown(&When::default(), &[]), None);
+        assert_eq!(shown(&CallOptions::default(), &[]), None);
         assert_eq!(
-            shown(&When::default(), &["arg[0]"]).as_deref(),
+            shown(&CallOptions::default(), &["arg[0]"]).as_deref(),
             Some("arg[0]")
         );
     }
 
     fn condition(min_duration: Option<&str>, condition: Option<&str>) -> Option<String> {
-        let when = When {
+        let when = CallOptions {
             condition: condition.map(str::to_owned),
             min_duration: min_duration.map(|text| nanos(text).unwrap()),
-            ..When::default()
+            ..CallOptions::default()
         };
         when.watch().when
     }
@@ -217,13 +217,13 @@ mod tests {
             descriptor: descriptor.to_owned(),
             ..SpanInfo::default()
         };
-        let when = When {
+        let when = CallOptions {
             condition: Some("arg[1].name == \"x\" || threw".to_owned()),
             show: Some("arg, arg[7], stack(1)".to_owned()),
-            ..When::default()
+            ..CallOptions::default()
         };
         assert_eq!(when.asked().last_argument(), Some(7));
-        assert_eq!(When::default().asked().last_argument(), None);
+        assert_eq!(CallOptions::default().asked().last_argument(), None);
         let methods = [method("()V"), method("(I[JLjava/lang/String;)V")];
         assert!(without_parameter(2, &methods).is_none());
         assert!(without_parameter(2, &[]).is_none());

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 /// A running JVM.
 #[derive(Debug, Default)]
-pub struct Described {
+pub struct JvmProperties {
     properties: HashMap<String, String>,
     /// Archives of `-javaagent`.
     pub agents: Vec<String>,
 }
 
-impl Described {
+impl JvmProperties {
     /// Reads the text of `java.util.Properties` and the command line.
     pub fn new(properties: &str, command_line: Vec<String>) -> Self {
         let agents = command_line.iter().filter_map(|argument| {
@@ -87,7 +87,7 @@ mod tests {
     fn properties_are_read_without_their_escapes() {
         let text = "#Thu Nov 26\njava.class.path=/a\\:b/c d\\\\e\\u00E9\nuser.dir=/w\nempty=\n";
         let arguments = ["java", "-javaagent:/x/agent.jar=port=1", "Main"];
-        let jvm = Described::new(text, arguments.map(str::to_owned).into());
+        let jvm = JvmProperties::new(text, arguments.map(str::to_owned).into());
         assert_eq!(jvm.property("java.class.path"), Some("/a:b/c d\\eé"));
         assert_eq!(jvm.property("empty"), None);
         assert_eq!(jvm.paths("java.class.path"), ["/a", "/w/b/c d\\eé"]);

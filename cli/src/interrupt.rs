@@ -21,9 +21,9 @@ const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 /// A period in which a second signal ends the command at once, because the JVM may take minutes to
 /// answer.
 #[derive(Debug)]
-pub struct Impatience(Vec<SigId>);
+pub struct SecondSignalExit(Vec<SigId>);
 
-impl Drop for Impatience {
+impl Drop for SecondSignalExit {
     fn drop(&mut self) {
         self.0.drain(..).for_each(|action| {
             low_level::unregister(action);
@@ -58,17 +58,17 @@ impl Interrupt {
     ///
     /// # Errors
     /// If handlers cannot be installed.
-    pub fn impatience() -> Result<Impatience, Problem> {
+    pub fn exit_on_second_signal() -> Result<SecondSignalExit, Problem> {
         let came = Arc::new(AtomicBool::new(false));
-        let mut impatience = Impatience(Vec::new());
+        let mut exits = SecondSignalExit(Vec::new());
         for signal in SIGNALS {
             // The order matters: the first signal must find the flag unset.
             let ends = flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&came));
-            impatience.0.push(ends.map_err(|error| refused(&error))?);
+            exits.0.push(ends.map_err(|error| refused(&error))?);
             let notes = flag::register(signal, Arc::clone(&came));
-            impatience.0.push(notes.map_err(|error| refused(&error))?);
+            exits.0.push(notes.map_err(|error| refused(&error))?);
         }
-        Ok(impatience)
+        Ok(exits)
     }
 
     /// Checks whether a signal has arrived.
@@ -106,12 +106,12 @@ fn refused(error: &std::io::Error) -> Problem {
 
 /// Waits for a time to pass, for Ctrl-C, or for the end of a JVM, whichever is first.
 #[derive(Debug)]
-pub struct Until<'a> {
+pub struct TimedWait<'a> {
     time: Option<Duration>,
     interrupt: &'a mut Interrupt,
 }
 
-impl<'a> Until<'a> {
+impl<'a> TimedWait<'a> {
     /// Creates a wait. Without a time, only a signal or the JVM's end ends it.
     pub fn new(time: Option<Duration>, interrupt: &'a mut Interrupt) -> Self {
         Self { time, interrupt }

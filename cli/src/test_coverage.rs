@@ -16,7 +16,7 @@ use trace::numbers::counted;
 
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::execution_data::ExecutionDataStore;
-use crate::inputs::runs::{self, Found};
+use crate::inputs::runs::{self, RunSelection};
 use crate::problem::Problem;
 use crate::show::say;
 use crate::warnings::{Warning, Warnings};
@@ -40,7 +40,7 @@ pub struct Snapshots {
 
 /// Recorded data per test.
 #[derive(Debug)]
-pub struct Executed {
+pub struct TestCoverage {
     recorded: ExecutionDataStore,
     /// Indices of the tests' hits, by the number of the class.
     of_class: HashMap<usize, Vec<usize>>,
@@ -55,19 +55,19 @@ pub struct Class {
     pub all: ClassCoverage,
 }
 
-impl Executed {
+impl TestCoverage {
     /// Reads snapshots. Missing data becomes a warning.
     ///
     /// # Errors
     /// If no file is found (`H0610` and others), or no test in it (`H0690`).
     pub fn read(snapshots: &Snapshots, warnings: &mut Warnings) -> Result<Self, Problem> {
-        let Found { files, notes } = runs::find(&snapshots.files, snapshots.all_runs)?;
+        let RunSelection { files, notes } = runs::find(&snapshots.files, snapshots.all_runs)?;
         notes.iter().for_each(say);
         let mut damaged = DamagedFiles::new(snapshots.strict_inputs);
         let recorded = ExecutionDataStore::read(&files, &mut damaged, warnings)?;
         damaged.any()?;
         if recorded.tests.iter().all(|test| test.tests.is_empty()) {
-            let (message, help) = untold();
+            let (message, help) = missing_tests();
             let found = format!(
                 "{} with hits of whole runs only",
                 counted(files.len(), "file")
@@ -185,7 +185,7 @@ pub fn flags<'n>(set: impl IntoIterator<Item = &'n u32>, count: usize) -> Option
 
 /// Message and help for snapshots without tests.
 #[must_use]
-pub fn untold() -> (&'static str, &'static str) {
+pub fn missing_tests() -> (&'static str, &'static str) {
     (
         "the recording has no data per test",
         "put classhook-tests.jar, which `cargo xtask maven-plugin` builds, on the class path of the tests, where JUnit's platform finds it. Or mark each test with `classhook test`",

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
 
-use super::jvm::Described;
+use super::jvm_properties::JvmProperties;
 
 /// Packages of launchers, which start an application by another author.
 const LAUNCHERS: [&str; 9] = [
@@ -47,7 +47,7 @@ const CACHES: [&str; 3] = ["/.m2/repository", "/.gradle/caches", "/.ivy2/cache"]
 
 /// The class path entries of an application and of its libraries.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Places {
+pub struct ClassPathEntries {
     /// Folders and archives of the application.
     pub own: Vec<String>,
     /// Globs of the folders and archives that do not belong to the application.
@@ -59,16 +59,16 @@ pub struct Places {
 }
 
 /// Sorts the entries of a JVM's paths; `in_root` turns its paths into ours.
-pub fn of(jvm: &Described, in_root: &dyn Fn(&str) -> PathBuf) -> Places {
+pub fn of(jvm: &JvmProperties, in_root: &dyn Fn(&str) -> PathBuf) -> ClassPathEntries {
     let mut all = jvm.paths("java.class.path");
-    let started = Started::of(jvm, &all, in_root);
+    let started = ProgramStart::of(jvm, &all, in_root);
     all.extend(started.class_path.iter().cloned());
     for path in jvm.paths("jdk.module.path") {
         all.extend(modules_in(&path, in_root));
     }
-    let mut found = Places {
+    let mut found = ClassPathEntries {
         organisation: started.main.as_deref().and_then(organisation),
-        ..Places::default()
+        ..ClassPathEntries::default()
     };
     let is_launched = started.main.as_deref().is_some_and(is_launcher);
     let mut libraries = Vec::new();
@@ -93,8 +93,8 @@ pub fn of(jvm: &Described, in_root: &dyn Fn(&str) -> PathBuf) -> Places {
     found
 }
 
-impl Places {
-    fn is_own(&self, started: &Started, path: &str, archive: &Archive) -> bool {
+impl ClassPathEntries {
+    fn is_own(&self, started: &ProgramStart, path: &str, archive: &Archive) -> bool {
         let holds_main = || {
             let main = started.main.as_deref()?;
             Some(archive.holds(&format!("{}.class", main.replace('.', "/"))))
@@ -105,7 +105,7 @@ impl Places {
             || of_organisation().unwrap_or_default()
     }
 
-    fn leave_out_servers(&mut self, jvm: &Described) {
+    fn leave_out_servers(&mut self, jvm: &JvmProperties) {
         for (property, folders) in SERVERS {
             let Some(home) = jvm.property(property) else {
                 continue;
@@ -125,7 +125,7 @@ impl Places {
 
     /// Leaves out `lib` beside the archive of `java -jar`, because the application's own loader may
     /// load from it.
-    fn leave_out_lib_beside(&mut self, started: &Started) {
+    fn leave_out_lib_beside(&mut self, started: &ProgramStart) {
         let parent = started
             .archive
             .as_deref()
@@ -144,7 +144,7 @@ impl Places {
 
 /// The main class or archive that started the program.
 #[derive(Debug, Default)]
-struct Started {
+struct ProgramStart {
     /// The main class: that of the application, if the archive's manifest names the class that its
     /// launcher starts.
     main: Option<String>,
@@ -154,8 +154,8 @@ struct Started {
     class_path: Vec<String>,
 }
 
-impl Started {
-    fn of(jvm: &Described, class_path: &[String], in_root: &dyn Fn(&str) -> PathBuf) -> Self {
+impl ProgramStart {
+    fn of(jvm: &JvmProperties, class_path: &[String], in_root: &dyn Fn(&str) -> PathBuf) -> Self {
         let command = jvm.property("sun.java.command").unwrap_or_default();
         let raw = jvm.property("java.class.path").unwrap_or_default();
         if let ([archive], true) = (class_path, !raw.is_empty() && command.starts_with(raw)) {
@@ -172,7 +172,7 @@ impl Started {
         }
     }
 
-    fn of_archive(jvm: &Described, archive: &str, in_root: &dyn Fn(&str) -> PathBuf) -> Self {
+    fn of_archive(jvm: &JvmProperties, archive: &str, in_root: &dyn Fn(&str) -> PathBuf) -> Self {
         let manifest = Archive::open(&in_root(archive)).and_then(|mut archive| archive.manifest());
         let manifest = manifest.unwrap_or_default();
         let entry = |name: &str| {

@@ -19,7 +19,7 @@ const MOST: usize = 5;
 /// Watched lines and field writes.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = heading::CALLS)]
-pub struct Places {
+pub struct WatchPoints {
     /// Show each execution of this line: Orders.java:120, com.acme.Orders.total:120; repeatable
     #[arg(long, value_name = "LINE", conflicts_with_all = ["config", "min_duration", "field"])]
     pub at: Vec<String>,
@@ -28,7 +28,7 @@ pub struct Places {
     pub field: Vec<String>,
 }
 
-impl Places {
+impl WatchPoints {
     /// Returns the subject of the watch.
     #[must_use]
     pub fn about(&self) -> About {
@@ -92,7 +92,7 @@ impl Places {
     }
 
     /// Prints a note about the writes of a field that the agent cannot see.
-    pub fn tell_what_is_not_seen(&self) {
+    pub fn note_unseen_writes(&self) {
         if self.about() == About::Writes {
             say("writes by reflection, VarHandle, Unsafe and JNI are not seen");
         }
