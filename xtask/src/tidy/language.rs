@@ -1,29 +1,20 @@
 //! Plain language: how doc comments begin, which words they use, and how long sentences of documents are.
 //!
-//! The limits are those of well-written projects of the field. A crate or document is checked once it keeps them.
+//! The limits are those of well-written projects of the field. They hold for each folder with sources and each document.
 
 use super::finding::Finding;
 use anyhow::{Context, Result};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Crates whose doc comments keep the limits.
-const CRATES: [&str; 6] = [
-    "child-process",
-    "class-description",
-    "escape",
-    "globs",
-    "plugin-code",
-    "plugin-compiler",
-];
-/// Documents whose sentences keep the limits.
-const DOCUMENTS: [&str; 6] = [
-    "CODE_OF_CONDUCT.md",
-    "CONTRIBUTING.md",
-    "README.md",
-    "SECURITY.md",
-    "docs/get-started.md",
-    "docs/plugin-interface.md",
-];
+/// Sources with doc comments.
+const SOURCES: [&str; 3] = ["rs", "wit", "java"];
+/// Files whose language is not checked: tests and their inputs.
+const UNCHECKED: [&str; 3] = ["tests", "tests.rs", "fixtures"];
+/// The document that lists changes, one a line.
+const CHANGES: &str = "CHANGELOG.md";
+/// Fewest sentences of a document that is checked.
+const SENTENCES: usize = 5;
 
 /// Greatest share of doc comments that open with a question word, in percent.
 const OPENINGS: usize = 5;
@@ -76,33 +67,38 @@ const MARKER_WORDS: [&[&str]; 31] = [
 /// A doc comment with the line on which it begins.
 type Comment = (usize, String);
 
-/// Checks the crates and documents that are listed here.
+/// Checks the sources of each top-level folder, and each document.
 pub fn check(root: &Path, files: &[PathBuf], findings: &mut Vec<Finding>) -> Result<()> {
     let read = |file: &Path| {
         let text = std::fs::read_to_string(root.join(file));
         text.with_context(|| format!("failed to read {}", file.display()))
     };
-    for name in CRATES {
-        let mut all = Vec::new();
-        for file in files.iter().filter(|file| is_checked(file, name)) {
+    let mut folders: BTreeMap<&str, Vec<(String, String)>> = BTreeMap::new();
+    for file in files.iter().filter(|file| is_checked(file)) {
+        let folder = file.iter().next().and_then(|name| name.to_str());
+        if has_extension(file, &SOURCES) {
             let comments = comments(&read(file)?).into_iter();
-            all.extend(comments.map(|(line, text)| (format!("{}:{line}", file.display()), text)));
+            let place = |line| format!("{}:{line}", file.display());
+            let all = folders.entry(folder.unwrap_or_default()).or_default();
+            all.extend(comments.map(|(line, text)| (place(line), text)));
+        } else if has_extension(file, &["md"]) && *file != Path::new(CHANGES) {
+            check_sentences(&file.display().to_string(), &read(file)?, findings);
         }
-        check_comments(name, &all, findings);
     }
-    for name in DOCUMENTS {
-        check_sentences(name, &read(Path::new(name))?, findings);
+    for (folder, comments) in folders {
+        check_comments(folder, &comments, findings);
     }
     Ok(())
 }
 
-/// Checks whether a file is a source of a crate and no test.
-fn is_checked(file: &Path, name: &str) -> bool {
-    let is_source = file.extension().is_some_and(|it| it == "rs" || it == "wit");
-    let is_test = file
-        .components()
-        .any(|part| part.as_os_str() == "tests" || part.as_os_str() == "tests.rs");
-    is_source && !is_test && file.starts_with(name)
+fn is_checked(file: &Path) -> bool {
+    let mut parts = file.iter().filter_map(|part| part.to_str());
+    !parts.any(|part| UNCHECKED.contains(&part))
+}
+
+fn has_extension(file: &Path, extensions: &[&str]) -> bool {
+    let extension = file.extension().and_then(|found| found.to_str());
+    extension.is_some_and(|found| extensions.contains(&found))
 }
 
 fn check_comments(name: &str, all: &[(String, String)], findings: &mut Vec<Finding>) {
@@ -128,6 +124,9 @@ fn check_comments(name: &str, all: &[(String, String)], findings: &mut Vec<Findi
 
 fn check_sentences(name: &str, text: &str, findings: &mut Vec<Finding>) {
     let sentences = sentences(text);
+    if sentences.len() < SENTENCES {
+        return;
+    }
     let mut lengths: Vec<usize> = sentences
         .iter()
         .map(|it| it.split_whitespace().count())
@@ -143,17 +142,31 @@ fn check_sentences(name: &str, text: &str, findings: &mut Vec<Finding>) {
             ),
         ));
     }
+    let all = sentences.join(" ");
+    let (marked, words) = (markers(&all), words(&all).count());
+    if marked * 1_000 > words * MARKERS {
+        let what = format!("{marked} markers in {words} words, at most {MARKERS} in 1,000 may be");
+        findings.push(Finding::new(name, what));
+        let marked = sentences.iter().filter(|sentence| markers(sentence) > 0);
+        findings.extend(marked.map(|sentence| Finding::new(name, sentence.clone())));
+    }
 }
 
 /// The doc comments of a source file, without code.
 fn comments(source: &str) -> Vec<Comment> {
     let mut found = Vec::new();
     let mut block: Option<(usize, Vec<&str>)> = None;
+    let mut is_java = false;
     for (number, line) in source.lines().chain([""]).enumerate() {
-        let line = line.trim_start();
+        let line = line.trim();
         let text = line
             .strip_prefix("///")
-            .or_else(|| line.strip_prefix("//!"));
+            .or_else(|| line.strip_prefix("//!"))
+            .or_else(|| line.strip_prefix("/**"))
+            .or_else(|| line.strip_prefix('*').filter(|_| is_java));
+        is_java =
+            (line.starts_with("/**") || is_java && line.starts_with('*')) && !line.ends_with("*/");
+        let text = text.map(|text| text.trim_end_matches('/').trim_end_matches('*'));
         match (text, &mut block) {
             (Some(text), Some((_, lines))) => lines.push(text),
             (Some(text), None) => block = Some((number + 1, vec![text])),
@@ -239,6 +252,10 @@ mod tests {
         ];
         let expected = expected.map(|(line, text)| (line, text.to_owned()));
         assert_eq!(comments(source), expected);
+        let java = "/** A class. */\nclass A {\n    /**\n     * Returns it.\n     */\n    int a = 2\n        * 3;\n}\n";
+        let expected = [(1, "A class."), (3, "Returns it.")];
+        let expected = expected.map(|(line, text)| (line, text.to_owned()));
+        assert_eq!(comments(java), expected);
     }
 
     #[test]
@@ -275,7 +292,14 @@ mod tests {
             .collect();
         assert_eq!(found, expected.map(|it| it.trim().to_owned()));
         let mut findings = Vec::new();
-        check_sentences("d.md", &"word ".repeat(40), &mut findings);
+        let long = format!("{}. ", "word ".repeat(40));
+        check_sentences("d.md", &long.repeat(SENTENCES), &mut findings);
         assert_eq!(findings.len(), 1);
+        check_sentences(
+            "d.md",
+            &"Somebody is there. ".repeat(SENTENCES),
+            &mut findings,
+        );
+        assert_eq!(findings.len(), 2 + SENTENCES);
     }
 }
