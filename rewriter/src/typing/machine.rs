@@ -331,8 +331,8 @@ impl<'t> Machine<'t> {
         let count = Parameters::of(descriptor).count();
         let start = self.stack.len().saturating_sub(count);
         let missing = count.saturating_sub(self.stack.len());
-        let mut at = start;
-        for wanted in Parameters::of(descriptor).map(Type::of).skip(missing) {
+        let parameters = Parameters::of(descriptor).map(Type::of).skip(missing);
+        for (at, wanted) in (start..).zip(parameters) {
             let found = self.stack.get(at).copied();
             let trusted = self.trusted && wanted.is_reference();
             let fits =
@@ -343,7 +343,6 @@ impl<'t> Machine<'t> {
                 return Err(Fault { expected, found });
             }
             self.depth -= wanted.slots();
-            at += 1;
         }
         if missing > 0 {
             let expected = Expected::Reference;
