@@ -77,7 +77,7 @@ Exit codes:
   4    less coverage than --fail-under or --rules require
   130  interrupted by Ctrl-C";
 
-/// The commands. [`groups::GROUPS`] lists them under the headings of the help.
+/// The commands. `groups::GROUPS` lists them under the headings of the help.
 #[derive(Debug, Subcommand)]
 #[expect(
     clippy::large_enum_variant,
