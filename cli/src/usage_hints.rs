@@ -205,7 +205,7 @@ mod tests {
         ] {
             let told = told(line).unwrap_or_default();
             assert!(
-                told.contains("error[H0674]: neither a JVM"),
+                told.contains("error[H0674]: neither a running JVM"),
                 "{line:?}: {told}"
             );
             let name = line[0];

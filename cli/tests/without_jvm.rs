@@ -237,7 +237,11 @@ fn verify_fails_for_a_damaged_class_and_names_it() {
     fs::write(bank.path("classes/Cut.class"), bytes).unwrap();
     let ran = run(["verify", bank.path("classes").to_str().unwrap()]);
     assert_eq!(ran.code, Some(1), "{}", ran.error);
-    ran.says(&["warning[H0632]: ", "Cut.class cannot be read", "is cut off"]);
+    ran.says(&[
+        "warning[H0632]: ",
+        "Cut.class cannot be read",
+        "is truncated",
+    ]);
     assert!(
         ran.out.contains("        1  cannot be read\n"),
         "{}",

@@ -124,7 +124,7 @@ mod tests {
         let problem = another(Path::new("x.explained"), "a\n  b\n", "a\n  c\n").to_string();
         for part in [
             "error[H0685]",
-            "x.explained, line 2",
+            "x.explained at line 2",
             "expected b",
             "found    c",
         ] {

@@ -90,7 +90,7 @@ fn dump_has_the_hits_and_reset_clears_them() {
         let kept = full
             .stderr
             .lines()
-            .find_map(|line| line.split_once("forgotten now is in "));
+            .find_map(|line| line.split_once("was reset in the JVM is in "));
         let kept = Path::new(kept.expect("a place").1);
         assert_eq!(hits(kept, STEPS), (1, 5), "on {jdk}");
         std::fs::remove_file(kept).expect("ours");

@@ -44,7 +44,11 @@ fn missing_and_conflicting_parts_are_reported_with_a_remedy() {
         .argument(&java)
         .run();
     missing.assert_exit(3).assert_stderr("error[H0637]");
-    for (what, found) in [("agent", "H0601"), ("java", "H0601"), ("cache", "none")] {
+    for (what, found) in [
+        ("agent", "H0601"),
+        ("java", "H0601"),
+        ("cache", "no folder that belongs"),
+    ] {
         let line = lines(&missing, what).concat();
         assert!(line.starts_with("bad"), "{}", missing.report());
         assert!(line.contains(found), "{}", missing.report());

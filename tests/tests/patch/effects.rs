@@ -304,7 +304,7 @@ fn anonymous_classes_that_change_places_are_refused() {
         program
             .patch_classes(&swapped, &[])
             .assert_exit(2)
-            .assert_stderr("were numbered anew");
+            .assert_stderr("were renumbered");
         program.assert_answers("one two");
         program.end();
     }

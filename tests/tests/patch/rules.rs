@@ -143,7 +143,7 @@ fn rule_without_a_class_is_reported_when_the_program_ends() {
         .argument("Nested")
         .run();
     run.assert_stderr("warning[H0415]")
-        .assert_stderr("match: com.acme.Bnak;");
+        .assert_stderr("matched com.acme.Bnak;");
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn jvm_without_a_compiler_gets_classes_of_a_newer_one_that_it_can_read() {
     classhook(&lazy, folder.path(), &jdk, &["patch", &source])
         .assert_exit(2)
         .assert_stderr("error[H0727]")
-        .assert_stderr(&format!("--source {source} has it compiled"));
+        .assert_stderr(&format!("with --source {source}"));
     let words = ["patch", "--source", &source];
     classhook(&lazy, folder.path(), &jdks::newest(), &words).assert_success();
     assert_eq!(lazy.ask("Nested"), "patched");
