@@ -208,10 +208,10 @@ fn nearest(line: &str, notes: &[String]) -> Option<String> {
     match (below, above) {
         (None, None) => unnumbered,
         (Some(one), None) | (None, Some(one)) => Some(format!(
-            "{line} has no code; the nearest line that has is {one}"
+            "{line} has no code; the nearest line with code is {one}"
         )),
         (Some(one), Some(other)) => Some(format!(
-            "{line} has no code; the nearest lines that have are {one} and {other}"
+            "{line} has no code; the nearest lines with code are {one} and {other}"
         )),
     }
 }
@@ -226,14 +226,14 @@ mod tests {
             format!("trace: A.<init>()V: A.java:71 has no code here; the nearest {text}")
         };
         let notes = [
-            note("line that has is 12"),
-            note("lines that have are 70 and 90"),
-            note("line that has is 107"),
-            "trace: B.<init>()V: B.java:71 has no code here; the nearest line that has is 72"
+            note("line with code is 12"),
+            note("lines with code are 70 and 90"),
+            note("line with code is 107"),
+            "trace: B.<init>()V: B.java:71 has no code here; the nearest line with code is 72"
                 .to_owned(),
         ];
         let found = nearest("A.java:71", &notes);
-        let expected = "A.java:71 has no code; the nearest lines that have are 70 and 90";
+        let expected = "A.java:71 has no code; the nearest lines with code are 70 and 90";
         assert_eq!(found.as_deref(), Some(expected));
         assert_eq!(nearest("C.java:71", &notes), None);
     }

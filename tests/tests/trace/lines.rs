@@ -309,7 +309,7 @@ fn line_without_code_is_reported_with_the_nearest_lines_with_code() {
     let place = format!("Lines.java:{}", handler + 1); // `} finally {`
     let run = classhook(&["watch", &rounds.pid, "--at", &place, "--for", "300ms"]);
     let nearest = format!(
-        "{place} has no code; the nearest lines that have are {handler} and {}",
+        "{place} has no code; the nearest lines with code are {handler} and {}",
         handler + 2
     );
     run.assert_exit(2)
@@ -329,7 +329,7 @@ fn line_without_code_is_reported_with_the_nearest_lines_with_code() {
     watch(&jdk, classes(), "Lines", &["--at", &place])
         .assert_exit(2)
         .assert_stderr(&format!(
-            "{place} has no code here; the nearest lines that have are {handler}"
+            "{place} has no code here; the nearest lines with code are {handler}"
         ))
         .assert_stderr("error[H0650]: no line was watched");
 }
