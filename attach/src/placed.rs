@@ -1,7 +1,7 @@
 //! A copy of a file in the file system of a process with another root, removed afterwards.
 //!
-//! A process in a container may put links anywhere in its file system, and no link may lead out of it. So paths are
-//! resolved as the process resolves them (`openat2`, `RESOLVE_IN_ROOT`), and files are always created.
+//! A process in a container may put links anywhere in its file system, and no link may lead outside. So this module
+//! resolves paths as the process does (`openat2`, `RESOLVE_IN_ROOT`), and always creates files.
 
 use crate::error::AttachError;
 use crate::process::Process;

@@ -43,8 +43,8 @@ fn nearest(class: &str, names: &[String]) -> Option<String> {
     same.cloned().or_else(|| unmatched::nearest(class, names))
 }
 
-/// Returns the names of the loaded classes and of those on the class path. A JVM that does not
-/// answer adds no names.
+/// Returns the names of the loaded classes and of the classes on the class path. A JVM that does
+/// not answer adds no names.
 fn names(agent: &mut Agent, absent: &[String]) -> Vec<String> {
     let absent: HashSet<&String> = absent.iter().collect();
     let loaded = agent.classes().unwrap_or_default();

@@ -378,7 +378,7 @@ pub enum Loaded {
     ByAnother,
 }
 
-/// Loads the agent into a JVM that has none, and prints the agent's messages.
+/// Loads the agent into a JVM without an agent, and prints the agent's messages.
 ///
 /// # Errors
 /// If the library is missing (`H0601`), the JVM cannot be reached (`H05xx`), the JVM does not see a
@@ -527,8 +527,8 @@ fn refused(error: ControlError) -> Problem {
     error.refusal().into()
 }
 
-/// Returns the error for a JVM in which no agent listens: none is loaded, or its control channel is
-/// off.
+/// Returns the error for a JVM in which no agent listens: no agent is loaded, or the control
+/// channel is off.
 fn absent(process: &Process) -> Problem {
     let pid = process.pid();
     let problem = Problem::user("H0701", format!("no agent listens in the JVM {pid}"));

@@ -82,7 +82,7 @@ pub struct AnalysisOptions {
 /// and the report omits it. With `strict_inputs` it ends the command.
 ///
 /// # Errors
-/// If a location cannot be read, or the filter selects none of the classes (`H0671`).
+/// If a location cannot be read, or the filter selects no class (`H0671`).
 pub fn analyse_all(
     modules: &[ReportModule],
     sources: &[Sources],
@@ -253,10 +253,10 @@ enum Outcome {
     LeftOut,
     /// Failed: the origin of the class file, and the cause.
     Failed(String, String),
-    /// A class file whose class was recorded from other files: its counters, and the ids of those
-    /// files.
+    /// A class file whose class was recorded from other files: its counters, and the ids of the
+    /// other files.
     NoMatch(Warning, Option<Box<ClassCoverage>>, Vec<u64>),
-    /// A class with hits carried over from other versions, and the ids of these versions.
+    /// A class with hits carried over from other versions, and the ids of the other versions.
     CarriedOver(Box<ClassCoverage>, CarriedOver, Vec<u64>),
 }
 
@@ -627,7 +627,7 @@ fn was_executed(class: &MeasuredClass, recorded: &ExecutionDataStore) -> bool {
     class.probes.contains(&true) || recorded.begun_lines(class.id).contains(&true)
 }
 
-/// Returns the ids of those versions of a class that were executed.
+/// Returns the ids of the executed versions of a class.
 fn executed(ids: &[u64], recorded: &ExecutionDataStore) -> Vec<u64> {
     let ran = |id: &&u64| {
         let class = recorded.by_id(**id);
@@ -653,7 +653,7 @@ struct ClassBytes<'b> {
 
 /// Executed code of a class.
 enum ExecutedCode<'p> {
-    /// Hits of these probes and lines; absent if the class did not run.
+    /// Hits by probe and by line; the probes are absent if the class did not run.
     These(Option<&'p [bool]>, &'p [bool]),
     /// Probes and lines, some carried over from other versions.
     Carried(CarriedHits),

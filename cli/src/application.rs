@@ -51,8 +51,8 @@ pub fn restricted(
     Ok(narrowed)
 }
 
-/// Checks whether all of these plugins are bundled ones that would change every class. An empty
-/// list means `coverage`.
+/// Checks whether every plugin is bundled and would change every class. An empty list means
+/// `coverage`.
 fn wants_everything(plugins: &[OsString], settings: &PluginSettings) -> bool {
     let is_greedy = |plugin: &OsString| GREEDY.iter().any(|name| plugin == name);
     settings.select.is_empty()

@@ -100,8 +100,8 @@ impl Build {
         self.selected.is_some()
     }
 
-    /// Returns the class locations of the projects that the command names, and of those that the
-    /// build wrote to `since` or whose classes JVMs loaded. The second result counts the other
+    /// Returns the class locations of a project if the command names the project, the build wrote
+    /// there after `since`, or a JVM loaded its classes. The second result counts the other
     /// locations.
     #[must_use]
     pub fn used_classes(
@@ -138,7 +138,7 @@ impl Build {
         }
     }
 
-    /// Returns the folders with the sources of these classes, generated ones included.
+    /// Returns the source folders of the build, with the folders of generated sources.
     #[must_use]
     pub fn sources(&self) -> Vec<PathBuf> {
         let modules = match self.tool {

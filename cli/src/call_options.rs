@@ -11,8 +11,9 @@ use jvms::names;
 use probes::events::SpanInfo;
 use trace::numbers::counted;
 
-use crate::args::{Settings, Watch, heading};
+use crate::args::{Settings, Watch};
 use crate::attached::AttachedPlugin;
+use crate::heading;
 use crate::problem::Problem;
 use crate::show::{self, complain};
 use crate::traces;

@@ -38,8 +38,8 @@ pub struct ChangeAnalysis {
     pub is_partial: bool,
 }
 
-/// Returns the changed lines of these bundles, each with its sources. `name` is the report's,
-/// `began` the start of the last recorded run.
+/// Returns the changed lines of each bundle, which comes with its sources. `name` is the name of
+/// the report, `began` the start of the last recorded run.
 #[must_use]
 pub fn of_bundles(
     name: &str,

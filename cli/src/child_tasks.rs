@@ -7,7 +7,7 @@
 //! | `retainers FILE ROWS` | [`crate::profile::retainers`] | memory grows with the heap dump |
 //! | `send ADDRESS TOKEN FOLDER SELECTION` | [`crate::relay`] | it sends the rest if the command is killed |
 //!
-//! A token of `-` stands for none.
+//! The word `-` in place of TOKEN means a receiver without a token.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -22,7 +22,7 @@ use crate::child::{READERS, RETAINERS, SEND};
 use crate::guard;
 use crate::problem::PARTIAL;
 
-/// Runs the task of a child process; `None` if the command line is that of a user.
+/// Runs the task of a child process. A command line that a user wrote gives `None`.
 #[must_use]
 pub fn run(words: &[OsString]) -> Option<ExitCode> {
     let [_, first, task, rest @ ..] = words else {

@@ -3,7 +3,8 @@
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::args::{Settings, heading};
+use crate::args::Settings;
+use crate::heading;
 use crate::problem::Problem;
 
 /// The grant for changes to classes of the JDK, in which tasks are submitted and run.

@@ -50,6 +50,7 @@ mod failed_agents;
 mod failed_plugins;
 pub mod follow_options;
 pub mod guard;
+pub mod heading;
 pub mod holder;
 pub mod inputs;
 pub mod instrument;

@@ -4,7 +4,7 @@ use attach::Attachment;
 use clap::Args;
 use control::message::Shortage;
 
-use crate::args::heading;
+use crate::heading;
 use crate::problem::Problem;
 
 /// Larger limits count as unlimited: the JVM's default is the whole address space.

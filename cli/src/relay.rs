@@ -9,8 +9,8 @@ use ::relay::{Report, Sent};
 use clap::Args;
 use trace::numbers::{counted, thousands};
 
-use crate::args::heading;
 use crate::child::{self, SEND};
+use crate::heading;
 use crate::problem::Problem;
 use crate::show::{name, say};
 

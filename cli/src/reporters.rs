@@ -10,7 +10,7 @@ use host::report::{Reported, deadline, report};
 use probes::events::{Aggregate, Column};
 use trace::results::{ComputedTable, Table};
 
-use crate::args::heading;
+use crate::heading;
 use crate::plugin_compiler::PluginCompiler;
 use crate::plugin_project::PluginSource;
 use crate::plugins;

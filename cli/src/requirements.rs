@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use coverage::model::{BundleCoverage, CounterKind};
 
-use crate::args::heading;
+use crate::heading;
 use crate::minimums::{self, Minimum, Shortfall};
 use crate::problem::Problem;
 use crate::rules::{self, rule::Names, rule::Rule};

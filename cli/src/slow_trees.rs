@@ -11,8 +11,9 @@ use trace::rolling::Rolling;
 use trace::slow::{self, SlowCall, SlowCalls};
 use trace::table::duration;
 
-use crate::args::{Settings, heading};
+use crate::args::Settings;
 use crate::call_options::nanos;
+use crate::heading;
 use crate::problem::Problem;
 use crate::settling::SettlingJvms;
 use crate::show::{say, show_beside};

@@ -19,7 +19,8 @@ use trace::summary::{Gap, Order, Summary};
 use trace::table::Layout;
 use trace::{compact, flame, json_lines, perfetto, records, results, table};
 
-use crate::args::{Outputs, heading, output_path};
+use crate::args::{Outputs, output_path};
+use crate::heading;
 use crate::outputs::files::{Content, Files};
 use crate::plugin_tables;
 use crate::preflight;

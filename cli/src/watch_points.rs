@@ -7,8 +7,9 @@ use conditions::{About, Show};
 use control::message::MethodRemark;
 use serde_json::{Map, Value, json};
 
-use crate::args::{Settings, heading};
+use crate::args::Settings;
 use crate::attached::AttachedPlugin;
+use crate::heading;
 use crate::problem::Problem;
 use crate::show::{complain, say};
 use crate::warnings::Warning;

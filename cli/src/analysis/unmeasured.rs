@@ -20,7 +20,7 @@ pub struct Unmeasured<'r> {
 }
 
 impl<'r> Unmeasured<'r> {
-    /// Finds the failures of these runs.
+    /// Collects the failures of the recorded runs.
     #[must_use]
     pub fn of(recorded: &'r ExecutionDataStore) -> Self {
         let mut found = Self::default();

@@ -10,7 +10,7 @@ use trace::numbers::counted;
 
 use crate::inputs::execution_data::ExecutionDataStore;
 
-/// Hits of a class, taken from other versions of it.
+/// Hits of a class, taken from its other versions.
 pub(super) struct CarriedHits {
     /// The probes of the reported version.
     pub(super) probes: Vec<bool>,

@@ -290,8 +290,8 @@ fn organisation(main: &str) -> Option<String> {
     Some(parts.get(..count)?.join("."))
 }
 
-/// Returns globs for libraries: a folder's archives share a glob if none of them belongs to the
-/// application.
+/// Returns globs for libraries: the archives of a folder share a glob if the application owns no
+/// archive there.
 fn grouped(libraries: &[String], own: &[String]) -> Vec<String> {
     let mut folders: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for library in libraries.iter().filter(|library| is_plain(library)) {

@@ -138,7 +138,7 @@ fn unreadable(line: String) -> Problem {
 }
 
 impl Changes {
-    /// Runs git. `A..B` and `A...B` compare as in git's own `diff`. A single revision stands for
+    /// Runs git. `A..B` and `A...B` compare as in git's own `diff`. A single revision means
     /// the changes since its last common ancestor with HEAD, including uncommitted changes and
     /// untracked files.
     ///

@@ -22,7 +22,7 @@ pub enum SourceMatch<'c> {
     Changed(&'c PathBuf, &'c LineSet),
     /// No changed file.
     Unchanged,
-    /// One of these changed files.
+    /// The class may come from each of the listed changed files.
     Unclear(Vec<&'c PathBuf>),
 }
 

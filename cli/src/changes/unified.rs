@@ -100,8 +100,8 @@ fn range(text: &str) -> Option<(u32, u32)> {
     Some((first.parse().ok()?, count.parse().ok()?))
 }
 
-/// Parses the path behind `--- ` or `+++ `, plain or quoted with escapes. `Some(None)` means
-/// `/dev/null`: no file.
+/// Parses the path behind `--- ` or `+++ `, plain or quoted with escapes. `/dev/null` gives
+/// `Some(None)`: no file.
 #[expect(
     clippy::option_option,
     reason = "the outer `None` is an error, the inner one a missing file"

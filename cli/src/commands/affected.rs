@@ -125,7 +125,7 @@ impl Search<'_> {
             let source = class.all.source_file.as_deref().unwrap_or_default();
             match files.find(class.all.package(), source, 0) {
                 SourceMatch::Changed(path, _) => of_file.entry(path).or_default().push(class),
-                // The class may come from any of these files, so each gets it.
+                // Each file gets the class, which may come from any file in `paths`.
                 SourceMatch::Unclear(paths) => {
                     for path in paths {
                         of_file.entry(path).or_default().push(class);

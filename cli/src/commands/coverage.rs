@@ -278,7 +278,7 @@ impl Coverage {
         inputs
     }
 
-    /// Writes the reports of these snapshots. Returns the exit code for a successful command.
+    /// Writes the reports of the snapshots. Returns the exit code for a successful command.
     fn report(
         &self,
         files: &[PathBuf],

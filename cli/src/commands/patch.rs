@@ -303,7 +303,7 @@ struct LazyAgent {
 }
 
 impl LazyAgent {
-    /// Returns the agent, and loads it if the JVM has none.
+    /// Returns the agent, and loads it into a JVM without an agent.
     fn get(&mut self, patch: &Patch) -> Result<&mut Agent, Problem> {
         let agent = match self.agent.take() {
             Some(agent) => agent,

@@ -11,10 +11,11 @@ use observations::Subscription;
 use observations::recorded::EXTENSION;
 
 use super::trace::{LiveOutputs, Trace, TracedCalls};
-use crate::args::{COMMAND, EventFiles, FOR, JvmOrCommand, Settings, heading, output_path};
+use crate::args::{COMMAND, EventFiles, FOR, JvmOrCommand, Settings, output_path};
 use crate::call_options::CallOptions;
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::follow_options::FollowOptions;
+use crate::heading;
 use crate::interrupt;
 use crate::metaspace::Metaspace;
 use crate::problem::{PARTIAL, Problem};

@@ -13,10 +13,11 @@ use tempfile::NamedTempFile;
 use trace::names::printable;
 use trace::summary::{Order, Summary};
 
-use crate::args::{ANNOTATED, EventFiles, INTERVAL, JvmOrCommand, METHODS, Settings, heading};
+use crate::args::{ANNOTATED, EventFiles, INTERVAL, JvmOrCommand, METHODS, Settings};
 use crate::attached::{AttachedPlugin, Visitor};
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::commands::trace::{TracedCalls, nothing_of_command, nothing_traced, options_of};
+use crate::heading;
 use crate::interrupt;
 use crate::live::{EventFileSource, FollowedJvms};
 use crate::metaspace::Metaspace;

@@ -9,12 +9,13 @@ use serde_json::{Map, Value, json};
 use trace::recording::Recording;
 
 use crate::args::{
-    ANNOTATED, EventFiles, INTERVAL, JvmOrCommand, METHODS, Settings, TEXT, heading, output_path,
+    ANNOTATED, EventFiles, INTERVAL, JvmOrCommand, METHODS, Settings, TEXT, output_path,
 };
 use crate::attached::{AttachedPlugin, Visitor};
 use crate::call_options::CallOptions;
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::follow_options::FollowOptions;
+use crate::heading;
 use crate::inputs::run_files;
 use crate::interrupt;
 use crate::live::{EventFileSource, Live, LiveOptions, LiveOutcome};

@@ -11,7 +11,7 @@ use trace::otlp::SpanName;
 
 use super::encryption::Tls;
 use super::name_template::NameTemplate;
-use crate::args::heading;
+use crate::heading;
 use crate::inputs::command_line::program_of;
 use crate::problem::Problem;
 use crate::show::name;

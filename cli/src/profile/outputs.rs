@@ -19,7 +19,8 @@ use trace::observed::table::Layout;
 use trace::observed::{json_lines, perfetto, pprof, table};
 use trace::stacks::Side;
 
-use crate::args::{Outputs, heading};
+use crate::args::Outputs;
+use crate::heading;
 use crate::outputs::files::Files;
 use crate::preflight;
 use crate::problem::{PARTIAL, Problem};

@@ -9,7 +9,7 @@ use clap::Args;
 use trace::table::duration as shown;
 
 use super::heap_in_use;
-use crate::args::heading;
+use crate::heading;
 use crate::interrupt;
 use crate::problem::Problem;
 use crate::show::say;

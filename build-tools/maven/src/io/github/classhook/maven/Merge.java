@@ -29,7 +29,7 @@ public final class Merge extends Goal {
             base = base.isAbsolute() ? base : new File(project.getBasedir(), directory);
             recorded.addAll(Recorded.below(base, texts(fileSet.getChild("includes")), texts(fileSet.getChild("excludes"))));
         }
-        // In a folder with recordings of test JVMs, the merged file lies beside them.
+        // If destFile is a folder with recordings of test JVMs, this goal writes the merged file there.
         File merged = destFile.isDirectory() ? new File(destFile, "merged.hook") : destFile;
         if (recorded.isEmpty()) {
             getLog().info("Skipping Classhook because no files match <fileSets>.");
