@@ -64,7 +64,7 @@ impl Add {
     /// Adds or updates a plugin, or fetches missing components.
     ///
     /// # Errors
-    /// If the component cannot be fetched (`H0693`, `H0695`) or loaded (`H01xx`), needs a capability that is not granted
+    /// If the component cannot be fetched (`H0693`) or loaded (`H01xx`), needs a capability that is not granted
     /// (`H0203`), differs from the lock (`H0696`), or cannot be stored (`H0620`, `H0694`).
     pub fn run(&self) -> Result<u8, Problem> {
         match &self.source {
