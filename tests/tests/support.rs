@@ -6,6 +6,7 @@ pub mod documents;
 pub mod edited;
 pub mod encrypted;
 pub mod files;
+pub mod leftovers;
 pub mod projects;
 pub mod receiver;
 pub mod traced;

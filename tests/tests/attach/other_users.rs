@@ -2,6 +2,7 @@
 //! attached to.
 
 use crate::support::command::{LATE, assert_no_agent};
+use crate::support::leftovers::Leftovers;
 use crate::support::users::{AS_USER, USER, behind, close_to_others, is_root, open_to_all};
 use e2e_tests::java::Run;
 use e2e_tests::jdks::{self, Jdk};
@@ -53,19 +54,6 @@ fn releases() -> Vec<Jdk> {
     releases
 }
 
-/// Returns files and folders of these commands, which should have been removed.
-fn left_by(commands: &[u32]) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir("/tmp").expect("a folder");
-    let paths = entries.flatten().map(|entry| entry.path());
-    let theirs = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let maker = name.strip_prefix("classhook-for-");
-        let pid = maker.and_then(|maker| maker.split('-').nth(1)?.parse().ok());
-        pid.is_some_and(|pid| commands.contains(&pid))
-    };
-    paths.filter(theirs).collect()
-}
-
 /// A killed JVM leaves its socket, and a process of another user may get the same process id.
 #[test]
 fn socket_that_a_process_of_root_has_left_is_removed() {
@@ -93,6 +81,7 @@ fn every_command_of_root_works_on_the_jvm_of_a_service_user() {
         let pid = service.pid().to_string();
         let home = home.path();
         let commands = RefCell::new(Vec::new());
+        let leftovers = Leftovers::before();
         let told = |words: &[&str]| {
             let words: Vec<&str> = words
                 .iter()
@@ -179,7 +168,11 @@ fn every_command_of_root_works_on_the_jvm_of_a_service_user() {
         stays(&told, program.path());
         assert_no_agent(&pid);
         assert_eq!(service.end().code, Some(0), "{jdk}");
-        assert_eq!(left_by(&commands.borrow()), Vec::<PathBuf>::new(), "{jdk}");
+        assert_eq!(
+            leftovers.of(&commands.borrow()),
+            Vec::<PathBuf>::new(),
+            "{jdk}"
+        );
     }
     let _ = std::fs::remove_dir_all(format!("/tmp/classhook-{USER}")); // without root it does not exist
 }

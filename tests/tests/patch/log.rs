@@ -1,6 +1,7 @@
 //! The log of patches has one path, regardless of the command that loaded the agent.
 
 use crate::support::command::{LATE, begun};
+use crate::support::leftovers::Leftovers;
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks;
 use e2e_tests::servant::Servant;
@@ -32,6 +33,7 @@ fn log_of_a_patch_made_during_a_watch_outlasts_the_watch() {
         let mut servant = Servant::of(&java.main("Lazy"));
         assert_eq!(servant.ask("Later"), "original");
         let pid = servant.pid().to_string();
+        let leftovers = Leftovers::before();
         let (mut watch, mut told) = begun(&["watch", &pid, "Later.answer"]);
         let source = folder.path().join("Later.java");
         let text = std::fs::read_to_string(file("Later")).expect("readable");
@@ -52,5 +54,6 @@ fn log_of_a_patch_made_during_a_watch_outlasts_the_watch() {
         assert_eq!(log.lines().count(), 4, "{log}");
         assert_eq!(servant.ask("Later"), "original", "{jdk}");
         assert_eq!(servant.end().code, Some(0));
+        leftovers.delete(watch.id());
     }
 }

@@ -185,6 +185,7 @@ fn recording_of_a_stopped_jvm_is_completed_when_it_goes_on() {
     let running = Servant::start(&jdks::newest(), &LATE);
     let pid = running.pid().to_string();
     let jvm = Pid::from_raw(running.pid()).expect("a process");
+    let leftovers = Leftovers::before();
     let (mut command, told) = begun(&["profile", &pid, "--gc"]);
     kill_process(jvm, Signal::STOP).expect("it runs");
     kill_process(Pid::from_child(&command), Signal::INT).expect("it runs");
@@ -198,6 +199,7 @@ fn recording_of_a_stopped_jvm_is_completed_when_it_goes_on() {
     assert_no_agent(&pid);
     classhook(&["profile", file]).assert_success();
     assert_eq!(running.end().code, Some(0));
+    leftovers.delete(command.id());
 }
 
 /// A file that can be read only once, or never ends, is not read.

@@ -2,6 +2,7 @@
 
 use super::conditions::{beside, classes};
 use crate::support::command::{LATE, assert_no_agent, await_no_edits, begun, classhook};
+use crate::support::leftovers::Leftovers;
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::patience::await_that;
@@ -195,25 +196,18 @@ fn the_same_watch_shows_its_calls_again_in_a_jvm_that_has_an_agent() {
 
 /// The next command removes the remains of a killed watch.
 fn killed_watch_leaves_nothing(shop: &Shop) {
+    let leftovers = Leftovers::before();
     let mut child = Java::program(workspace::classhook())
         .arguments(&["watch", &shop.pid, "Shop$Store.find"])
         .spawn();
     let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
     out.read_line(&mut String::new()).expect("a call");
-    let folders = |of: &Child| {
-        let part = format!("-{}-", of.id());
-        let all = std::fs::read_dir("/tmp").expect("readable").flatten();
-        let names = all.map(|entry| entry.file_name().to_string_lossy().into_owned());
-        names
-            .filter(|name| name.starts_with("classhook-for-") && name.contains(&part))
-            .count()
-    };
-    assert_eq!(folders(&child), 1);
+    assert_eq!(leftovers.of(&[child.id()]).len(), 1);
     child.kill().expect("it runs");
     child.wait().expect("an end");
     // The agent may still be detaching.
     await_that("the end of the folder", || {
-        let is_left = folders(&child) == 0;
+        let is_left = leftovers.of(&[child.id()]).is_empty();
         if !is_left {
             classhook(&["watch", &shop.pid, "Shop$Store.find", "--limit", "1"]);
         }
