@@ -364,7 +364,7 @@ fn try_find_or_load(pid: i32, checked: &CheckedOptions) -> Result<Option<Connect
             status,
             guest,
         })),
-        Err(problem) if guest && agent.leaves(&problem) => Ok(None),
+        Err(problem) if agent.leaves(&problem) => Ok(None),
         Err(problem) => Err(problem),
     }
 }

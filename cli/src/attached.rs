@@ -28,6 +28,8 @@ use crate::show::{self, complain, say};
 use crate::unchanged_classes::UnchangedClasses;
 use crate::warnings::Warning;
 
+/// Most attempts to take a lease of an agent before it leaves.
+const LOADS: u32 = 10;
 /// Margin of the lease beyond the requested time, for a stopped command.
 const LEASE_MARGIN: Duration = Duration::from_secs(1);
 /// Limit for the exit of a JVM's process after the end of its agent.
@@ -144,7 +146,9 @@ impl AttachedPlugin {
         // From here on an agent may exist, which a signal must not leave behind.
         let mut interrupt = Interrupt::new()?;
         let second_signal = Interrupt::exit_on_second_signal()?;
+        let mut attempts = 0;
         let (found, request) = loop {
+            attempts += 1;
             let mut found = agent::find_or_load(pid, &checked)?;
             let (agent, status) = (&mut found.agent, &found.status);
             let request = match found.guest {
@@ -157,8 +161,8 @@ impl AttachedPlugin {
                 false => agent.lease(Some(plugin), None).map(|()| None),
             };
             match request {
-                // The agent ended together with the command that had loaded it.
-                Err(problem) if found.guest && found.agent.leaves(&problem) => {}
+                // The agent ended together with the command that had loaded it, or this command took no lease in time.
+                Err(problem) if found.agent.leaves(&problem) && attempts < LOADS => {}
                 request => break (found, request?),
             }
         };
@@ -512,7 +516,7 @@ pub fn left_before(pid: i32) -> Warning {
     Warning::new("H0656", message)
         .with(
             "cause",
-            "`classhook off`, another command that ended the agent, or a pause of the JVM (SIGSTOP) beyond this command's time",
+            "`classhook off`, another command that ended the agent, or a pause of this command (SIGSTOP) beyond its time",
         )
         .with("note", "the data recorded until then is shown")
 }

@@ -1,7 +1,8 @@
 //! One client of the server: its input, its output, and the lease that ends with it.
 
 use crate::answer::{Answer, IncomingRequest, Reply, Ticket};
-use crate::leases::{LeaseEntry, Leases};
+use crate::client_process::ProcessState;
+use crate::leases::{Lease, Leases};
 use crate::message::{
     ANSWER_LIMIT, AnswerLine, Holder, REQUEST_LIMIT, Refusal, Request, line, read_request,
 };
@@ -30,8 +31,7 @@ pub(crate) enum Turn {
 #[derive(Debug)]
 pub(crate) struct Connection {
     stream: UnixStream,
-    /// The id of its user.
-    user: u32,
+    client: ClientId,
     ticket: Ticket,
     /// Bytes that were read and not answered yet.
     input: Vec<u8>,
@@ -52,20 +52,25 @@ pub(crate) struct Connection {
     leases: Leases,
 }
 
-/// A request that is carried out when the client is gone.
-#[derive(Debug)]
-struct Lease {
-    request: Request,
-    /// The time at which it is carried out even if the client is connected.
-    due: Option<Instant>,
-    _entry: LeaseEntry,
+/// The client, as the system knows it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ClientId {
+    /// The id of its user.
+    pub(crate) user: u32,
+    /// Its process id; 0 in another pid namespace.
+    pub(crate) pid: i32,
 }
 
 impl Connection {
-    pub(crate) fn new(stream: UnixStream, user: u32, ticket: Ticket, leases: Leases) -> Self {
+    pub(crate) fn new(
+        stream: UnixStream,
+        client: ClientId,
+        ticket: Ticket,
+        leases: Leases,
+    ) -> Self {
         Self {
             stream,
-            user,
+            client,
             ticket,
             input: Vec::new(),
             line_end: None,
@@ -113,8 +118,8 @@ impl Connection {
 
     /// Time until the connection needs a turn even if the client stays idle.
     pub(crate) fn due(&self) -> Option<Duration> {
-        let lease = self.lease.as_ref().and_then(|lease| lease.due);
-        let lease = lease.map(|due| due.saturating_duration_since(Instant::now()));
+        let lease = self.lease.as_ref().filter(|_| !self.waits);
+        let lease = lease.and_then(Lease::due);
         let output = match (&self.output, self.line_end) {
             (output, _) if !output.is_empty() => {
                 Some(TIMEOUT.saturating_sub(self.active.elapsed()) + Duration::from_millis(1))
@@ -156,7 +161,7 @@ impl Connection {
         request: &[u8],
         answer: &mut impl FnMut(IncomingRequest) -> Answer,
     ) -> Turn {
-        let (user, ticket) = (self.user, self.ticket);
+        let (user, ticket) = (self.client.user, self.ticket);
         let answer = match read_request(request) {
             Ok(Request::Lease { plugin, ms, holder }) => {
                 Answer::Now(self.hold(plugin, ms, holder.unwrap_or_default()))
@@ -178,25 +183,30 @@ impl Connection {
 
     /// Takes a lease, or returns it.
     fn hold(&mut self, plugin: Option<String>, ms: Option<u64>, holder: Holder) -> Reply {
-        self.lease = plugin.map(|plugin| Lease {
-            due: ms.and_then(|ms| Instant::now().checked_add(Duration::from_millis(ms))),
-            _entry: self.leases.add(Holder {
+        self.lease = plugin.map(|plugin| {
+            let entry = self.leases.add(Holder {
                 plugin: plugin.clone(),
                 ..holder
-            }),
-            request: Request::Release { plugin },
+            });
+            let request = Request::Release { plugin };
+            Lease::new(request, ms.map(Duration::from_millis), entry)
         });
         Reply::new(Ok(Value::Null))
     }
 
-    /// The request of a lease that has ended, and its user: the client is gone, or the time is over. Returned once.
-    pub(crate) fn ended_lease(&mut self) -> Option<(Request, u32)> {
-        let lease = self.lease.as_ref()?;
-        let over = lease.due.is_some_and(|due| due <= Instant::now());
-        if !over && !self.ended && !self.gone {
+    /// The request of a lease that has ended, and its user: the client is gone, or its time is over and it is stopped or
+    /// hangs. `look` reads the state of a process. Returned once.
+    pub(crate) fn ended_lease(
+        &mut self,
+        look: impl FnOnce(i32) -> ProcessState,
+    ) -> Option<(Request, u32)> {
+        let (is_asked, client) = (self.waits, self.client);
+        let lease = self.lease.as_mut()?;
+        let is_gone = self.ended || self.gone;
+        if !is_gone && (is_asked || !lease.is_over(|| look(client.pid))) {
             return None;
         }
-        self.lease.take().map(|lease| (lease.request, self.user))
+        self.lease.take().map(|lease| (lease.request, client.user))
     }
 
     /// Sends the later answer.

@@ -15,6 +15,7 @@
 //! | [`socket`] | the path and the safe creation of the socket of a process |
 //! | [`answer`] | requests that the agent receives, and their answers |
 //! | `connection` | one client of the server |
+//! | `client_process` | the process of a client, as `/proc` shows it |
 //! | [`leases`] | the leases that clients hold |
 //! | [`server`] | one thread that waits for clients and hands their requests to a function |
 //! | [`classes`] | the details of a class in the answer to `classes` |
@@ -26,6 +27,7 @@
 pub mod answer;
 pub mod classes;
 pub mod client;
+mod client_process;
 mod connection;
 pub mod error;
 pub mod jacoco;

@@ -154,7 +154,8 @@ pub enum Request {
     Lease {
         /// The plugin to release; `None` returns the lease.
         plugin: Option<String>,
-        /// Time in milliseconds after which the plugin is released even if the connection is open.
+        /// Time in milliseconds after which the plugin is released even if the connection is open, once the client is
+        /// stopped or hangs. A client that waits for a core keeps the lease.
         ms: Option<u64>,
         /// The command that takes the lease. Its `plugin` is ignored.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -5,7 +5,8 @@
 //! lines and the number of connections are bounded, and a client that does not read its answer is dropped.
 
 use crate::answer::{Answer, IncomingRequest, Reply, Ticket};
-use crate::connection::{Connection, Turn};
+use crate::client_process::ProcessState;
+use crate::connection::{ClientId, Connection, Turn};
 use crate::error::ControlError;
 use crate::leases::Leases;
 use crate::message::Request;
@@ -24,7 +25,7 @@ const CONNECTIONS: usize = 16;
 /// Pause while the system has no file descriptor left for a client.
 const DESCRIPTOR_PAUSE: Duration = Duration::from_millis(200);
 /// Time in which the command that loaded the agent must take a lease.
-const LEASE_TIMEOUT: Duration = Duration::from_secs(10);
+const LEASE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Interval of checks for the socket if the system has no inotify watch, and of attempts to create it again.
 const SOCKET_CHECK: Duration = Duration::from_secs(1);
 
@@ -62,6 +63,8 @@ pub struct Server {
     /// The request to carry out if no client takes the lease in time.
     awaited: Option<(Request, Instant)>,
     leases: Leases,
+    /// Reads the state of a client's process.
+    look: fn(i32) -> ProcessState,
 }
 
 /// Ends a server from another thread.
@@ -117,6 +120,7 @@ impl Server {
             lost: None,
             awaited: None,
             leases: Leases::default(),
+            look: ProcessState::read,
         };
         Ok((server, stopper))
     }
@@ -186,7 +190,9 @@ impl Server {
                     .iter()
                     .any(|connection| connection.has_lease_for(request))
             });
-            let leases = connections.iter_mut().filter_map(Connection::ended_lease);
+            let look = self.look;
+            let leases = connections.iter_mut();
+            let leases = leases.filter_map(|connection| connection.ended_lease(look));
             for (request, user) in leases.chain(self.ended_wait()).collect::<Vec<_>>() {
                 let ticket = NO_CLIENT;
                 let asked = IncomingRequest {
@@ -282,7 +288,7 @@ impl Server {
     fn accept(&self, connections: &mut Vec<Connection>, ticket: Ticket) {
         match self.listener.accept() {
             Ok((stream, _)) => {
-                let Some(user) = permitted_user(&stream) else {
+                let Some(client) = permitted_client(&stream) else {
                     return;
                 };
                 if stream.set_nonblocking(true).is_err() {
@@ -298,7 +304,7 @@ impl Server {
                     connections.swap_remove(index);
                 }
                 let leases = self.leases.clone();
-                connections.push(Connection::new(stream, user, ticket, leases));
+                connections.push(Connection::new(stream, client, ticket, leases));
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(_) => pause_for_descriptors(&self.stop),
@@ -322,11 +328,12 @@ struct Ready {
     connections: Vec<PollFlags>,
 }
 
-/// The user of the client if it is the user of this process, or root. Other users cannot even enter the folder.
-fn permitted_user(stream: &UnixStream) -> Option<u32> {
+/// The client if its user is that of this process, or root. Other users cannot even enter the folder.
+fn permitted_client(stream: &UnixStream) -> Option<ClientId> {
     let ours = rustix::process::geteuid().as_raw();
-    let peer = getsockopt(stream, PeerCredentials).ok()?.uid();
-    (peer == ours || peer == 0).then_some(peer)
+    let peer = getsockopt(stream, PeerCredentials).ok()?;
+    let (user, pid) = (peer.uid(), peer.pid());
+    (user == ours || user == 0).then_some(ClientId { user, pid })
 }
 
 #[cfg(test)]

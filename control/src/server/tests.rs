@@ -3,6 +3,7 @@ use crate::message::{Dump, Holder, Refusal, Reset, Status};
 use crate::{Client, Peer};
 use serde_json::Value;
 use std::io::BufRead;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 /// A server on its own thread. It answers with the pid, and ends when a request or the stopper ends it.
@@ -19,14 +20,14 @@ struct TestServer {
 
 impl TestServer {
     fn start() -> Self {
-        Self::start_awaiting(None)
+        Self::start_with(|_| {})
     }
 
-    /// As [`TestServer::start`], with a request that the server carries out unless a client takes the lease in time.
-    fn start_awaiting(awaited: Option<(Request, Instant)>) -> Self {
+    /// As [`TestServer::start`], of a server that `prepare` changes before.
+    fn start_with(prepare: impl FnOnce(&mut Server)) -> Self {
         let tmp = tempfile::tempdir().unwrap();
         let (mut server, stopper) = Server::open(tmp.path()).unwrap();
-        server.awaited = awaited;
+        prepare(&mut server);
         let (socket, answers, leases) = (server.path(), server.answers(), server.leases());
         let (released, releases) = mpsc::channel();
         let thread = std::thread::spawn(move || {
@@ -166,8 +167,8 @@ fn answer_to_a_closed_connection_is_dropped_and_the_last_answer_ends_the_server(
 }
 
 #[test]
-fn lease_ends_with_its_connection_or_timeout_unless_returned() {
-    let server = TestServer::start();
+fn lease_ends_with_its_connection_or_the_time_of_a_stopped_client_unless_returned() {
+    let server = TestServer::start_with(|server| server.look = |_| ProcessState::Stopped);
     let lease = |plugin: Option<&str>, ms| Request::Lease {
         plugin: plugin.map(str::to_owned),
         ms,
@@ -189,6 +190,36 @@ fn lease_ends_with_its_connection_or_timeout_unless_returned() {
     server.end();
 }
 
+/// A command that gets no core for a while cannot return its lease in time.
+#[test]
+fn lease_of_a_client_that_waits_for_a_core_outlives_its_time() {
+    static LOOKS: AtomicU64 = AtomicU64::new(0);
+    let server = TestServer::start_with(|server| {
+        server.look = |pid| {
+            assert_eq!(u32::try_from(pid), Ok(std::process::id()));
+            LOOKS.fetch_add(1, Ordering::SeqCst);
+            ProcessState::Alive {
+                is_busy: true,
+                ticks: 7,
+            }
+        }
+    });
+    let mut client = server.client();
+    let lease = Request::Lease {
+        plugin: Some("one".to_owned()),
+        ms: Some(1),
+        holder: None,
+    };
+    client.ask(&lease).unwrap();
+    while LOOKS.load(Ordering::SeqCst) < 2 {
+        std::thread::yield_now();
+    }
+    assert!(server.releases.try_recv().is_err());
+    drop(client);
+    assert_eq!(server.releases.recv().unwrap().0.as_deref(), Some("one"));
+    server.end();
+}
+
 /// The command that loaded the agent may have been killed, even if other commands use the agent meanwhile.
 #[test]
 fn awaited_lease_is_not_replaced_by_that_of_another_command() {
@@ -197,7 +228,8 @@ fn awaited_lease_is_not_replaced_by_that_of_another_command() {
     };
     for (plugin, due) in [("one", 300), ("two", 300)] {
         let due = Instant::now() + Duration::from_millis(due);
-        let server = TestServer::start_awaiting(Some((release("one"), due)));
+        let awaited = Some((release("one"), due));
+        let server = TestServer::start_with(|server| server.awaited = awaited);
         let mut client = server.client();
         let lease = Request::Lease {
             plugin: Some(plugin.to_owned()),
