@@ -35,7 +35,7 @@ const CRATES: [&str; 8] = [
 
 /// Files that are packed unchanged: for the Rust SDK, and for all.
 const LOCK: &str = "Cargo.lock";
-const COMMON: [&str; 3] = ["LICENSE-APACHE", "LICENSE-MIT", "wit/plugin.wit"];
+const COMMON: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 
 /// Sections of a manifest that a plugin's build does not need.
 const LEFT_OUT: [&str; 5] = [
@@ -49,10 +49,12 @@ const LEFT_OUT: [&str; 5] = [
 /// A path below the SDK's folder, and the contents.
 type Packed = (String, Vec<u8>);
 
-/// The worlds of plugins, and the folder of the interface.
+/// The worlds of plugins, and the file of the interface in its folder `wit`.
 const WORLD: &str = "transform-plugin";
 const REPORT_WORLD: &str = "report-plugin";
-const WIT: &str = "wit";
+const INTERFACE: &str = "wit/plugin.wit";
+/// The crate that holds the interface.
+const SDK: &str = "sdk";
 /// The sources of the SDKs for C, Python and JavaScript.
 const C: &str = "sdk/c";
 const PYTHON: &str = "sdk/python";
@@ -91,7 +93,7 @@ fn main() -> Result<()> {
     std::fs::write(out.join("sdk.rs"), rust + &c + &python + &js + &common)?;
     std::fs::write(
         out.join("nothing.wasm"),
-        nothing::component(&root.join(WIT), WORLD)?,
+        nothing::component(&interface(&root), WORLD)?,
     )?;
     Ok(())
 }
@@ -119,6 +121,8 @@ fn rust(root: &Path) -> io::Result<Vec<Packed>> {
     for name in CRATES {
         add_crate(root, name, &mut packed)?;
     }
+    let name = format!("{SDK}/{INTERFACE}");
+    packed.extend(files(root, &[&name])?);
     Ok(packed)
 }
 
@@ -128,9 +132,14 @@ fn files(root: &Path, names: &[&str]) -> io::Result<Vec<Packed>> {
     names.iter().map(file).collect()
 }
 
-/// Reads an SDK's sources.
+/// The file of the interface.
+fn interface(root: &Path) -> PathBuf {
+    root.join(SDK).join(INTERFACE)
+}
+
+/// Reads an SDK's sources, and the interface.
 fn sources(root: &Path, sources: &str) -> io::Result<Vec<Packed>> {
-    let mut packed = Vec::new();
+    let mut packed = vec![(INTERFACE.to_owned(), read(&interface(root))?)];
     println!("cargo::rerun-if-changed={}", root.join(sources).display());
     add_sources(&root.join(sources), "", &mut packed)?;
     Ok(packed)
@@ -139,7 +148,7 @@ fn sources(root: &Path, sources: &str) -> io::Result<Vec<Packed>> {
 fn c(root: &Path) -> Result<Vec<Packed>> {
     let mut packed = sources(root, C)?;
     let mut resolve = Resolve::default();
-    let (package, _) = resolve.push_path(root.join(WIT))?;
+    let (package, _) = resolve.push_path(interface(root))?;
     let world = resolve.select_world(&[package], Some(WORLD))?;
     let renamed =
         INTERFACES.map(|name| (resolve.id_of_name(package, name), name.replace('-', "_")));
@@ -165,10 +174,10 @@ fn c(root: &Path) -> Result<Vec<Packed>> {
 /// this.
 fn report_type(root: &Path) -> Result<String> {
     let mut resolve = Resolve::default();
-    let (package, _) = resolve.push_path(root.join(WIT))?;
+    let (package, _) = resolve.push_path(interface(root))?;
     let world = resolve.select_world(&[package], Some(REPORT_WORLD))?;
     let section = wit_component::metadata::encode(&resolve, world, StringEncoding::UTF8, None)?;
-    let mut text = "// Generated of wit/plugin.wit.\n".to_owned()
+    let mut text = "// Generated from wit/plugin.wit.\n".to_owned()
         + "__asm__(\".section \\\".custom_section.component-type:report\\\",\\\"\\\",@\\n\"\n";
     for row in section.chunks(24) {
         let row: Vec<String> = row.iter().map(u8::to_string).collect();

@@ -17,7 +17,7 @@ const SOURCES: [&str; 6] = [
     "rewriter/src",
     "plan-rules/src",
     "host/src",
-    "wit",
+    "sdk/wit",
     "Cargo.lock",
 ];
 

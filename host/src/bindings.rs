@@ -1,10 +1,10 @@
-//! Generated from `wit/plugin.wit`; [`crate::imports`] implements the host's side.
+//! Generated from `sdk/wit/plugin.wit`; [`crate::imports`] implements the host's side.
 #![allow(missing_docs, clippy::all, reason = "generated code")]
 
 /// The bindings of plugins that observe the JVM.
 pub mod observer {
     wasmtime::component::bindgen!({
-        path: "../wit/plugin.wit",
+        path: "../sdk/wit/plugin.wit",
         world: "observer-plugin",
         imports: { default: trappable },
         with: { "classhook:plugin/types": crate::bindings::classhook::plugin::types },
@@ -12,7 +12,7 @@ pub mod observer {
 }
 
 wasmtime::component::bindgen!({
-    path: "../wit/plugin.wit",
+    path: "../sdk/wit/plugin.wit",
     world: "transform-plugin",
     imports: { default: trappable },
     with: {

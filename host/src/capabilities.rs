@@ -9,7 +9,7 @@ use wasmtime::component::{Component, types::ComponentItem};
 use crate::config::PluginConfig;
 use crate::error::HostError;
 
-/// The version of `wit/plugin.wit`.
+/// The version of `sdk/wit/plugin.wit`.
 const OFFERED: &str = "0.1.0";
 /// The interface that each plugin must export.
 const EXPORTED: &str = "classhook:plugin/transformer";
@@ -217,10 +217,11 @@ const ABILITIES: [Capability; 15] = [
 const JVM_EVENTS: &str = "classhook:plugin/jvm-events";
 const JVM_REQUESTS: &str = "classhook:plugin/jvm-requests";
 
-/// Iterates over the functions of an interface in `wit/plugin.wit`, with the names that components
+/// Iterates over the functions of an interface in `sdk/wit/plugin.wit`, with the names that components
 /// use.
 fn offered(interface: &str) -> impl Iterator<Item = &'static str> {
-    let all = OFFERED_FUNCTIONS.get_or_init(|| functions_of(include_str!("../../wit/plugin.wit")));
+    let all =
+        OFFERED_FUNCTIONS.get_or_init(|| functions_of(include_str!("../../sdk/wit/plugin.wit")));
     let of = all.iter().filter(move |(found, _)| found == interface);
     of.map(|(_, function)| function.as_str())
 }
@@ -492,7 +493,7 @@ mod tests {
 
     #[test]
     fn every_function_of_the_wit_is_offered() {
-        let text = include_str!("../../wit/plugin.wit");
+        let text = include_str!("../../sdk/wit/plugin.wit");
         let functions =
             |text: &str| text.matches(": func(").count() + text.matches("constructor(").count();
         let (imported, exported) = text.split_once("interface transformer").expect("the role");

@@ -1,4 +1,4 @@
-//! Marker types for the resources of `wit/plugin.wit` that the host represents by an index.
+//! Marker types for the resources of `sdk/wit/plugin.wit` that the host represents by an index.
 
 /// Stands for the resource `class-view`.
 pub struct ClassHandle;

@@ -1,4 +1,4 @@
-//! The functions that plugins import (`wit/plugin.wit`), implemented with the rules for plans.
+//! The functions that plugins import (`sdk/wit/plugin.wit`), implemented with the rules for plans.
 
 mod class_file;
 mod convert;

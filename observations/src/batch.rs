@@ -11,7 +11,7 @@ pub const WORDS: usize = 5;
 /// Number of names, methods, frames or nodes of stacks that ends a generation.
 const MANY: usize = 1 << 17;
 
-/// The kinds of events, numbered as in `wit/plugin.wit`.
+/// The kinds of events, numbered as in `sdk/wit/plugin.wit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u16)]
 pub enum EventType {

@@ -57,7 +57,7 @@ impl EventKind {
         Self::Dumps,
     ];
 
-    /// The function in `wit/plugin.wit` that subscribes, if plugins can subscribe.
+    /// The function in `sdk/wit/plugin.wit` that subscribes, if plugins can subscribe.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -15,7 +15,7 @@ const SELDOM: Duration = Duration::from_secs(3600);
 /// Default number of bytes that a thread allocates between two samples.
 const BYTES: u32 = 512 << 10;
 
-/// Selects events of a kind; the record `filter` of `wit/plugin.wit`.
+/// Selects events of a kind; the record `filter` of `sdk/wit/plugin.wit`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Patterns of class names.

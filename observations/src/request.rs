@@ -46,7 +46,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// The functions of `wit/plugin.wit` that make requests.
+    /// The functions of `sdk/wit/plugin.wit` that make requests.
     pub const NAMES: [&str; 8] = [
         "threads",
         "cpu-times",

@@ -1,4 +1,4 @@
-//! Packed numbers of the plugin interface (`wit/plugin.wit`).
+//! Packed numbers of the plugin interface (`sdk/wit/plugin.wit`).
 
 use rewriter::{
     Bci, ClassFile, Code, InsertionPoint, Line, Location, Method, MethodIndex, ReadError,

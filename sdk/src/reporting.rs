@@ -2,7 +2,7 @@
 #![allow(missing_docs, unsafe_code, clippy::all, reason = "generated code")]
 
 wit_bindgen::generate!({
-    path: "../wit/plugin.wit",
+    path: "wit/plugin.wit",
     world: "report-plugin",
     pub_export_macro: true,
     export_macro_name: "export_report_plugin",

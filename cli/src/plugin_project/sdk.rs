@@ -63,7 +63,7 @@ mod tests {
     fn embedded_sources_are_of_this_version() {
         let folder = tempfile::tempdir().unwrap();
         RUST.unpack(folder.path(), "sdk").unwrap();
-        for path in ["sdk/src/lib.rs", "wit/plugin.wit", "jvms/src/opcode.rs"] {
+        for path in ["sdk/src/lib.rs", "sdk/wit/plugin.wit", "jvms/src/opcode.rs"] {
             let unpacked = fs::read_to_string(folder.path().join("sdk").join(path)).unwrap();
             // Unit tests at the end are left out.
             assert!(source(path).starts_with(&unpacked), "{path}");
@@ -107,8 +107,10 @@ mod tests {
         assert_eq!(text("report.h"), source("sdk/c/report.h"));
         assert!(text("report_type.h").contains("component-type:report"));
         assert_eq!(text("include/string.h"), source("sdk/c/include/string.h"));
-        let common = COMMON.files().unwrap();
-        assert!(common.iter().any(|(path, _)| *path == "wit/plugin.wit"));
+        for sdk in [C, PYTHON, JS] {
+            let files = sdk.files().unwrap();
+            assert!(files.iter().any(|(path, _)| *path == "wit/plugin.wit"));
+        }
         let python = PYTHON.files().unwrap();
         assert!(python.iter().any(|(path, _)| *path == "classhook_sdk.py"));
         let object = files.iter().find(|(path, _)| path.ends_with(".o"));

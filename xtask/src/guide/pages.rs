@@ -112,8 +112,8 @@ mod tests {
     fn links_out_of_the_guide_lead_to_the_repository() {
         let of = |link: &str, below: &str| in_book(link, Path::new(below), "https://there");
         assert_eq!(
-            of("../wit/plugin.wit", ""),
-            "https://there/blob/main/wit/plugin.wit"
+            of("../sdk/wit/plugin.wit", ""),
+            "https://there/blob/main/sdk/wit/plugin.wit"
         );
         assert_eq!(
             of("../../examples/bank", "how-to"),

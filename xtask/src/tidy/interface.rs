@@ -1,4 +1,4 @@
-//! `wit/plugin.wit` against its frozen copies in `tests/conformance`. Imports of a released plugin must stay as they
+//! `sdk/wit/plugin.wit` against its frozen copies in `tests/conformance`. Imports of a released plugin must stay as they
 //! were, and the host must not demand further exports.
 //!
 //! Items are compared as texts without comments and with single spaces. Any other difference is a change.
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The interface of this version.
-const CURRENT: &str = "wit/plugin.wit";
+const CURRENT: &str = "sdk/wit/plugin.wit";
 /// The folder that holds, for each release, a folder with a copy of the interface.
 const FROZEN: &str = "tests/conformance";
 

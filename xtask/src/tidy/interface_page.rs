@@ -1,4 +1,4 @@
-//! The reference of the interface between host and plugins, generated from the comments in `wit/plugin.wit`.
+//! The reference of the interface between host and plugins, generated from the comments in `sdk/wit/plugin.wit`.
 
 use super::documents;
 use super::finding::Finding;
@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use std::fmt::Write as _;
 use std::path::Path;
 
-const WIT: &str = "wit/plugin.wit";
+const WIT: &str = "sdk/wit/plugin.wit";
 const PAGE: &str = "docs/plugin-interface.md";
 
 /// Checks that the page equals the generated one; `BLESS=1` writes it.
@@ -28,7 +28,7 @@ pub fn check(root: &Path, findings: &mut Vec<Finding>) -> Result<()> {
 /// Generates the page.
 fn page(wit: &str) -> String {
     let mut page = "# The interface of plugins\n\n\
-                    Made of the comments in [wit/plugin.wit](../wit/plugin.wit); [plugins.md](plugins.md) leads through it.\n"
+                    Made of the comments in [sdk/wit/plugin.wit](../sdk/wit/plugin.wit); [plugins.md](plugins.md) leads through it.\n"
         .to_owned();
     let (mut comment, mut item) = (String::new(), String::new());
     let mut resource = None;
