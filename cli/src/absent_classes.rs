@@ -5,12 +5,12 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+use errors::Error;
 use jvms::names::binary;
 use zip::ZipArchive;
 
 use crate::agent::Agent;
 use crate::inputs::archive::Entries;
-use crate::problem::Problem;
 use crate::unmatched;
 use crate::{javac, show};
 
@@ -19,9 +19,9 @@ const MOST_NAMES: usize = 200_000;
 
 /// Returns the error for a patch whose classes no loader finds, with the nearest existing names.
 #[must_use]
-pub fn problem(agent: &mut Agent, absent: &[String]) -> Problem {
+pub fn problem(agent: &mut Agent, absent: &[String]) -> Error {
     let names = names(agent, absent);
-    let problem = Problem::user("H0730", "no loader finds this class; nothing was changed");
+    let problem = Error::mistake("H0730", "no loader finds this class; nothing was changed");
     let problem = absent.iter().fold(problem, |problem, class| {
         let problem = problem.with("class", class);
         match nearest(class, &names) {

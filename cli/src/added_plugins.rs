@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use errors::Error;
 use host::config::lock::{Lock, LockedPlugin};
 use host::plugin_file::PluginFile;
-
-use crate::problem::Problem;
 
 /// State of the component of a locked plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +22,7 @@ pub enum ComponentState {
 ///
 /// # Errors
 /// If the project's lock cannot be read (`H0118`).
-pub fn find(name: &str) -> Result<Option<PathBuf>, Problem> {
+pub fn find(name: &str) -> Result<Option<PathBuf>, Error> {
     let here = Path::new("");
     let lock = Lock::load(here)?;
     Ok(lock.find(name).map(|plugin| plugin.file(here)))
@@ -39,6 +38,6 @@ pub fn component_state(project: &Path, plugin: &LockedPlugin) -> ComponentState 
     match PluginFile::open(&plugin.name, &path) {
         Ok(file) if file.digest == plugin.digest => ComponentState::AsLocked,
         Ok(file) => ComponentState::Other(format!("sha256:{}", file.digest)),
-        Err(error) => ComponentState::Other(Problem::from(error).cause()),
+        Err(error) => ComponentState::Other(error.summary()),
     }
 }

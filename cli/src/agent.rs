@@ -8,6 +8,7 @@ use attach::{AttachError, Attachment, PlacedFile, Process};
 use control::classes::Details;
 use control::message::{Class, Classes, Status};
 use control::{Client, ControlError, Peer, Refusal, Request};
+use errors::Error;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tempfile::NamedTempFile;
@@ -19,7 +20,6 @@ use crate::jvm_files;
 use crate::jvm_tmp::JvmTmp;
 use crate::launch::{self, AGENT_LIBRARY};
 use crate::precompiled::Precompiled;
-use crate::problem::Problem;
 use crate::recording_folder;
 use crate::show::{read, read_escaped, say, show, show_json};
 use crate::temporary;
@@ -67,7 +67,7 @@ impl Agent {
     ///
     /// # Errors
     /// `H05xx` if there is no such JVM or it is another user's, `H07xx` if no agent listens in it.
-    pub fn connect(pid: i32) -> Result<Self, Problem> {
+    pub fn connect(pid: i32) -> Result<Self, Error> {
         match Self::find(pid)? {
             Ok(agent) => Ok(agent),
             Err(process) => Err(absent(&process)),
@@ -78,7 +78,7 @@ impl Agent {
     ///
     /// # Errors
     /// As for [`Agent::connect`].
-    pub fn find(pid: i32) -> Result<Result<Self, Process>, Problem> {
+    pub fn find(pid: i32) -> Result<Result<Self, Process>, Error> {
         let process = Process::read(pid).map_err(attach_error)?;
         process.check_permission().map_err(attach_error)?;
         if !process.is_jvm() {
@@ -110,7 +110,7 @@ impl Agent {
     ///
     /// # Errors
     /// The agent's refusal, or a missing answer (`H07xx`).
-    pub fn ask(&mut self, request: &Request) -> Result<Value, Problem> {
+    pub fn ask(&mut self, request: &Request) -> Result<Value, Error> {
         let (process, begun, is_accepted) = (&self.process, Instant::now(), self.is_accepted);
         let mut look = || match begun.elapsed() {
             time if time < PATIENCE => look_at(process, is_accepted, time),
@@ -129,7 +129,7 @@ impl Agent {
     ///
     /// # Errors
     /// As [`Agent::ask`].
-    pub fn ask_patiently<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T, Problem> {
+    pub fn ask_patiently<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T, Error> {
         let (process, begun, is_accepted) = (&self.process, Instant::now(), self.is_accepted);
         let mut look = || look_at(process, is_accepted, begun.elapsed());
         let answer = self.client.ask_while(request, &mut look);
@@ -146,7 +146,7 @@ impl Agent {
 
     /// Checks whether a request failed because the agent leaves the JVM, or has left it.
     #[must_use]
-    pub fn leaves(&self, problem: &Problem) -> bool {
+    pub fn leaves(&self, problem: &Error) -> bool {
         self.has_left() || problem.to_string().contains(control::message::LEAVING)
     }
 
@@ -166,7 +166,7 @@ impl Agent {
     ///
     /// # Errors
     /// As [`Agent::ask`].
-    pub fn ask_for<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T, Problem> {
+    pub fn ask_for<T: DeserializeOwned>(&mut self, request: &Request) -> Result<T, Error> {
         read(self.ask(request)?)
     }
 
@@ -175,7 +175,7 @@ impl Agent {
     ///
     /// # Errors
     /// As [`Agent::ask`].
-    pub fn lease(&mut self, plugin: Option<&str>, time: Option<Duration>) -> Result<(), Problem> {
+    pub fn lease(&mut self, plugin: Option<&str>, time: Option<Duration>) -> Result<(), Error> {
         let ms = time.map(|time| time.as_millis());
         let request = Request::Lease {
             plugin: plugin.map(str::to_owned),
@@ -189,7 +189,7 @@ impl Agent {
     ///
     /// # Errors
     /// As [`Agent::ask`].
-    pub fn classes(&mut self) -> Result<Vec<Class>, Problem> {
+    pub fn classes(&mut self) -> Result<Vec<Class>, Error> {
         self.listed(None, Details::default())
     }
 
@@ -198,11 +198,7 @@ impl Agent {
     ///
     /// # Errors
     /// As [`Agent::ask`].
-    pub fn listed(
-        &mut self,
-        filter: Option<&str>,
-        details: Details,
-    ) -> Result<Vec<Class>, Problem> {
+    pub fn listed(&mut self, filter: Option<&str>, details: Details) -> Result<Vec<Class>, Error> {
         let mut all = Vec::new();
         loop {
             let page: Classes = self.ask_for(&Request::Classes {
@@ -240,7 +236,7 @@ impl Target {
         &self,
         request: &Request,
         text: impl FnOnce(&T) -> String,
-    ) -> Result<u8, Problem> {
+    ) -> Result<u8, Error> {
         let answer = Agent::connect(self.pid)?.ask(request)?;
         self.show(answer, text)
     }
@@ -253,7 +249,7 @@ impl Target {
         &self,
         answer: Value,
         text: impl FnOnce(&T) -> String,
-    ) -> Result<u8, Problem> {
+    ) -> Result<u8, Error> {
         if self.json {
             show_json(&answer)?;
         } else {
@@ -264,7 +260,7 @@ impl Target {
 }
 
 /// Connects to the agent's socket, or nothing if no socket exists.
-fn connect(process: &Process) -> Result<Option<Client>, Problem> {
+fn connect(process: &Process) -> Result<Option<Client>, Error> {
     let peer = Peer {
         pid: process.pid(),
         uid: process.effective_uid(),
@@ -309,7 +305,7 @@ fn look_at(process: &Process, is_accepted: bool, waited: Duration) -> Result<(),
 }
 
 /// Returns the error for a request without an answer. For a stopped JVM it names the request.
-fn unanswered(error: ControlError, request: &Request) -> Problem {
+fn unanswered(error: ControlError, request: &Request) -> Error {
     let problem = refused(error);
     if problem.code() != STOPPED {
         return problem;
@@ -338,7 +334,7 @@ pub struct ConnectedAgent {
 ///
 /// # Errors
 /// As [`Agent::connect`] and [`load`].
-pub fn find_or_load(pid: i32, checked: &CheckedOptions) -> Result<ConnectedAgent, Problem> {
+pub fn find_or_load(pid: i32, checked: &CheckedOptions) -> Result<ConnectedAgent, Error> {
     let begun = Instant::now();
     loop {
         match try_find_or_load(pid, checked)? {
@@ -350,7 +346,7 @@ pub fn find_or_load(pid: i32, checked: &CheckedOptions) -> Result<ConnectedAgent
 }
 
 /// As [`find_or_load`], or nothing while another command loads the agent or ends it.
-fn try_find_or_load(pid: i32, checked: &CheckedOptions) -> Result<Option<ConnectedAgent>, Problem> {
+fn try_find_or_load(pid: i32, checked: &CheckedOptions) -> Result<Option<ConnectedAgent>, Error> {
     let (mut agent, guest) = match Agent::find(pid)? {
         Ok(agent) => (agent, true),
         Err(_) => match load(pid, checked)? {
@@ -384,7 +380,7 @@ pub enum Loaded {
 /// If the library is missing (`H0601`), the JVM cannot be reached (`H05xx`), the JVM does not see a
 /// file that the agent must read (`H0607`), the JVM has an agent without a control channel
 /// (`H0608`), a plugin cannot be compiled (`H01xx`), or the agent refuses to start (`H0508`).
-pub fn load(pid: i32, checked: &CheckedOptions) -> Result<Loaded, Problem> {
+pub fn load(pid: i32, checked: &CheckedOptions) -> Result<Loaded, Error> {
     let library = launch::agent_library()?;
     let jvm = Attachment::open(pid).map_err(attach_error)?;
     let process = jvm.process();
@@ -424,7 +420,7 @@ pub fn load(pid: i32, checked: &CheckedOptions) -> Result<Loaded, Problem> {
         Err(AttachError::AgentFailed(ALREADY_THERE)) if other => Ok(Loaded::ByAnother),
         Err(AttachError::AgentFailed(ALREADY_THERE)) => Err(not_free(other)),
         Err(error @ AttachError::AgentFailed(_)) if !said.is_empty() => {
-            let problem = Problem::user(error.code(), "the agent did not start in the JVM");
+            let problem = Error::mistake(error.code(), "the agent did not start in the JVM");
             let found = said.into_iter();
             Err(found.fold(problem, |problem, line| problem.with("found", line)))
         }
@@ -456,7 +452,7 @@ fn load_when_free(
 
 /// Returns the error for a JVM with an earlier agent: that of another command, or one without a
 /// control channel.
-fn not_free(other: bool) -> Problem {
+fn not_free(other: bool) -> Error {
     if other {
         return already_there()
             .with(
@@ -503,8 +499,8 @@ impl AgentMessages {
 
 /// Returns the error for a request that conflicts with an agent already in the JVM.
 #[must_use]
-pub fn already_there() -> Problem {
-    Problem::user("H0608", "the agent is in this JVM already")
+pub fn already_there() -> Error {
+    Error::mistake("H0608", "the agent is in this JVM already")
 }
 
 /// Returns the name of the folder for the copied library, for a JVM that cannot see or read the
@@ -519,19 +515,19 @@ pub fn folder_of(library: &Path) -> String {
 }
 
 /// Converts an error of the attach protocol.
-pub fn attach_error(error: AttachError) -> Problem {
-    Problem::user(error.code(), error.to_string()).with("help", error.help())
+pub fn attach_error(error: AttachError) -> Error {
+    Error::mistake(error.code(), error.to_string()).with("help", error.help())
 }
 
-fn refused(error: ControlError) -> Problem {
+fn refused(error: ControlError) -> Error {
     error.refusal().into()
 }
 
 /// Returns the error for a JVM in which no agent listens: no agent is loaded, or the control
 /// channel is off.
-fn absent(process: &Process) -> Problem {
+fn absent(process: &Process) -> Error {
     let pid = process.pid();
-    let problem = Problem::user("H0701", format!("no agent listens in the JVM {pid}"));
+    let problem = Error::mistake("H0701", format!("no agent listens in the JVM {pid}"));
     if process.maps(AGENT_LIBRARY) == Some(true) {
         return problem
             .with("found", format!("{AGENT_LIBRARY} is loaded: an agent has left the JVM, as after every visit"))

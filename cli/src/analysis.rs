@@ -15,26 +15,25 @@ use coverage::analysis::analyze_as;
 use coverage::class::ClassDescription;
 use coverage::filter::Counting;
 use coverage::model::{BundleBuilder, BundleCoverage, BundleError, CarriedOver, ClassCoverage};
+use errors::{Error, Warning, Warnings};
+use generated::is_generated;
 use host::class_array;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jvms::names::binary;
 use rayon::prelude::*;
 use rewriter::{ClassFile, PoolIndex};
 use trace::numbers::counted;
+use unmeasured::Unmeasured;
+use versions::{CarriedHits, CarriedTotal};
 
 use crate::args::ReportModule;
 use crate::inputs::class_files::{self, LocatedClass, Unreadable};
 use crate::inputs::damaged_files::left_out;
 use crate::inputs::execution_data::{ExecutionDataStore, MeasuredClass, holds_jacoco};
 use crate::inputs::sources::Sources;
-use crate::problem::Problem;
 use crate::select::Filter;
 use crate::show::name;
 use crate::unmatched;
-use crate::warnings::{Warning, Warnings};
-use generated::is_generated;
-use unmeasured::Unmeasured;
-use versions::{CarriedHits, CarriedTotal};
 
 /// Progress is shown from this many classes on.
 const MANY: u64 = 500;
@@ -90,7 +89,7 @@ pub fn analyse_all(
     filter: &Filter,
     options: AnalysisOptions,
     warnings: &mut Warnings,
-) -> Result<AnalysisResult, Problem> {
+) -> Result<AnalysisResult, Error> {
     let mut analysis = Analysis {
         options,
         inlining: inlining::classes(recorded, options.counting),
@@ -127,7 +126,7 @@ pub fn analyse_loaders(
     filter: &Filter,
     options: AnalysisOptions,
     warnings: &mut Warnings,
-) -> Result<AnalysisResult, Problem> {
+) -> Result<AnalysisResult, Error> {
     let (mut bundles, mut unselected) = (Vec::new(), Vec::new());
     let (mut elsewhere, mut missing) = (HashSet::new(), Vec::new());
     let mut unmeasured = HashSet::new();
@@ -179,7 +178,7 @@ fn expect_selected(
     recorded: &ExecutionDataStore,
     filter: &Filter,
     mut seen: Vec<String>,
-) -> Result<(), Problem> {
+) -> Result<(), Error> {
     if filter.is_everything() {
         return Ok(());
     }
@@ -219,7 +218,7 @@ struct Analysis<'r> {
     /// analysed.
     missing: Vec<String>,
     /// The first error of a class file that ends the command.
-    damaged: Option<Problem>,
+    damaged: Option<Error>,
     /// Ids of recorded classes of which another version was found.
     other_versions: HashSet<u64>,
     /// Class files whose other versions ran, until all locations are read: a later location may
@@ -298,7 +297,7 @@ impl<'r> Analysis<'r> {
         &mut self,
         module: &ReportModule,
         sources: &'r Sources,
-    ) -> Result<BundleCoverage, Problem> {
+    ) -> Result<BundleCoverage, Error> {
         self.sources = Some(sources);
         if module.classes.is_empty() {
             self.recorded_classes();
@@ -354,7 +353,7 @@ impl<'r> Analysis<'r> {
         builder.build(name)
     }
 
-    fn place(&mut self, place: &str) -> Result<(), Problem> {
+    fn place(&mut self, place: &str) -> Result<(), Error> {
         place.clone_into(&mut self.place);
         self.progress.set_message(name(place).into_owned());
         let loader = self.recorded.loader.clone();
@@ -467,20 +466,20 @@ impl<'r> Analysis<'r> {
     }
 
     fn cannot_read(&mut self, Unreadable { origin, problem }: Unreadable) {
-        let cause = problem.cause();
+        let cause = problem.summary();
         let told = left_out(&origin, &cause);
         self.lacks(&origin, cause, &told, problem);
     }
 
     fn cannot_analyse(&mut self, origin: &str, cause: String) {
-        let problem = Problem::user("H0613", format!("{origin} cannot be analysed"));
+        let problem = Error::mistake("H0613", format!("{origin} cannot be analysed"));
         let problem = problem.with("found", cause.as_str());
         let told = format!("the class {origin}, which cannot be analysed: {cause}");
         self.lacks(origin, cause, &told, problem);
     }
 
     /// Records a class that the report omits, or keeps `problem` to end the command.
-    fn lacks(&mut self, origin: &str, cause: String, told: &str, problem: Problem) {
+    fn lacks(&mut self, origin: &str, cause: String, told: &str, problem: Error) {
         if self.options.strict_inputs {
             self.damaged.get_or_insert(problem);
             return;

@@ -10,13 +10,13 @@ mod jvm_properties;
 use std::ffi::OsString;
 
 use attach::Attachment;
+use errors::Error;
+use jvm_properties::JvmProperties;
 use serde_json::Value;
 
 use crate::agent::attach_error;
 use crate::args::{PluginSettings, Settings};
-use crate::problem::Problem;
 use crate::show::say;
-use jvm_properties::JvmProperties;
 
 /// The plugins that select every class by default.
 const GREEDY: [&str; 4] = ["coverage", "coverage-lines", "coverage-counts", "trace"];
@@ -33,11 +33,7 @@ const NEVER: &str = "!location:jrt:/java.*;!location:jrt:/jdk.*;!location:BOOT-I
 ///
 /// # Errors
 /// If the JVM cannot be reached (`H05xx`).
-pub fn restricted(
-    pid: i32,
-    plugins: &[OsString],
-    settings: &Settings,
-) -> Result<Settings, Problem> {
+pub fn restricted(pid: i32, plugins: &[OsString], settings: &Settings) -> Result<Settings, Error> {
     let mut narrowed = settings.clone();
     let configuration = &mut narrowed.change.configuration;
     if configuration.file.is_none() && wants_everything(plugins, &configuration.plugins) {
@@ -72,7 +68,7 @@ fn names_methods(settings: Option<&str>) -> bool {
 }
 
 /// Returns the selectors for the application, separated by `;`.
-fn selectors(jvm: &Attachment) -> Result<String, Problem> {
+fn selectors(jvm: &Attachment) -> Result<String, Error> {
     let properties = jvm.properties().map_err(attach_error)?;
     let process = jvm.process();
     let described = JvmProperties::new(&properties, process.command_line());

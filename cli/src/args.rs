@@ -8,12 +8,12 @@ use std::time::Duration;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use coverage::filter::Counting;
+use errors::Error;
 
 use crate::changes::git::Changes;
 use crate::heading;
 use crate::interrupt;
 use crate::metaspace::Metaspace;
-use crate::problem::Problem;
 use crate::stdout::is_stdout;
 
 /// Help of `PID`.
@@ -350,9 +350,9 @@ impl Recorded {
     ///
     /// # Errors
     /// `H0606` for `--carry-over` without class files.
-    pub fn check(&self) -> Result<(), Problem> {
+    pub fn check(&self) -> Result<(), Error> {
         match self.carry_over && !self.inputs.has_classes() {
-            true => Err(Problem::user("H0606", "--carry-over needs class files")
+            true => Err(Error::mistake("H0606", "--carry-over needs class files")
                 .with(
                     "expected",
                     "--classes or --module, with the present class files",
@@ -450,7 +450,7 @@ impl ReportInputs {
     ///
     /// # Errors
     /// `H0606` names the option.
-    pub fn check_per_loader(&self, outputs: &Outputs) -> Result<(), Problem> {
+    pub fn check_per_loader(&self, outputs: &Outputs) -> Result<(), Error> {
         let refused = [
             (
                 "--module",
@@ -480,7 +480,7 @@ impl ReportInputs {
         ];
         match refused.iter().find(|(_, given, _)| *given) {
             None => Ok(()),
-            Some((option, _, cause)) => Err(Problem::user(
+            Some((option, _, cause)) => Err(Error::mistake(
                 "H0606",
                 format!("{option} cannot be combined with --per-loader"),
             )
@@ -536,7 +536,7 @@ impl ReportInputs {
     ///
     /// # Errors
     /// As [`Changes::read`].
-    pub fn changes(&self) -> Result<Option<Changes>, Problem> {
+    pub fn changes(&self) -> Result<Option<Changes>, Error> {
         self.diff.as_deref().map(Changes::read).transpose()
     }
 }

@@ -11,6 +11,8 @@ use control::Request;
 use control::message::{
     Change, Dump, Holder, MethodRemark, PluginState, Released, Reset, SessionRequest, Status,
 };
+use errors::{Cause, Error, Warning};
+use trace::numbers::counted;
 
 use crate::agent::{self, Agent, ConnectedAgent};
 use crate::answers::failures;
@@ -22,11 +24,9 @@ use crate::interrupt::{Interrupt, TimedWait};
 use crate::launch::AgentOptions;
 use crate::metaspace;
 use crate::precompiled::Precompiled;
-use crate::problem::Problem;
 use crate::progress;
 use crate::show::{self, complain, say};
 use crate::unchanged_classes::UnchangedClasses;
-use crate::warnings::Warning;
 
 /// Most attempts to take a lease of an agent before it leaves.
 const LOADS: u32 = 10;
@@ -127,7 +127,7 @@ impl AttachedPlugin {
         visitor: &Visitor,
         settings: &Settings,
         run: &str,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, Error> {
         let since = SystemTime::now();
         let plugin = visitor.name.as_str();
         let plugins = if settings.configuration().file.is_some() {
@@ -214,7 +214,7 @@ impl AttachedPlugin {
     }
 
     /// Ends the visit if the metaspace does not suffice, with all classes unchanged.
-    fn unless_short(self) -> Result<Self, Problem> {
+    fn unless_short(self) -> Result<Self, Error> {
         match self.begun.shortage {
             None => Ok(self),
             Some(shortage) => {
@@ -225,13 +225,13 @@ impl AttachedPlugin {
     }
 
     /// Ends the visit if a signal came before all classes were changed.
-    fn unless_stopped(self) -> Result<Self, Problem> {
+    fn unless_stopped(self) -> Result<Self, Error> {
         if !self.interrupt.has_stopped() {
             return Ok(self);
         }
         let changed = self.instrumented();
         let unanswered = self.end().unanswered;
-        Err(unanswered.unwrap_or_else(|| Problem::stopped_visit(changed)))
+        Err(unanswered.unwrap_or_else(|| stopped_visit(changed)))
     }
 
     /// Returns the process id of the JVM.
@@ -244,7 +244,7 @@ impl AttachedPlugin {
     ///
     /// # Errors
     /// If the agent refuses the new plugin. The former one then stays.
-    pub fn exchange(&mut self, request: &Request) -> Result<Change, Problem> {
+    pub fn exchange(&mut self, request: &Request) -> Result<Change, Error> {
         let mut request = request.clone();
         if let (Request::Enable { session, .. }, Some(id)) = (&mut request, &self.session) {
             *session = Some(SessionRequest {
@@ -287,7 +287,7 @@ impl AttachedPlugin {
     ///
     /// # Errors
     /// If the agent does not answer.
-    pub fn classes(&mut self) -> Result<Vec<String>, Problem> {
+    pub fn classes(&mut self) -> Result<Vec<String>, Error> {
         let classes = self.agent.classes()?.into_iter();
         Ok(classes.map(|class| class.name).collect())
     }
@@ -312,7 +312,7 @@ impl AttachedPlugin {
     ///
     /// # Errors
     /// If the agent does not answer, or cannot write.
-    pub fn write(&mut self) -> Result<(), Problem> {
+    pub fn write(&mut self) -> Result<(), Error> {
         let _: Dump = self.agent.ask_for(&Request::Dump)?;
         Ok(())
     }
@@ -339,7 +339,7 @@ impl AttachedPlugin {
         doing: &str,
         time: Option<Duration>,
         enough: &dyn Fn() -> bool,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), Error> {
         self.lease_for(time)?;
         let (agent, pid, plugin, looked) = (&self.agent, self.pid, &self.plugin, &self.looked);
         let is_over = || enough() || agent.has_left() || is_disabled(pid, plugin, looked);
@@ -351,7 +351,7 @@ impl AttachedPlugin {
     ///
     /// # Errors
     /// If the agent does not answer.
-    pub fn lease_for(&mut self, time: Option<Duration>) -> Result<(), Problem> {
+    pub fn lease_for(&mut self, time: Option<Duration>) -> Result<(), Error> {
         match time {
             Some(time) => self
                 .agent
@@ -411,7 +411,7 @@ impl AttachedPlugin {
         matches!(Agent::find(self.pid), Ok(Ok(_)) | Err(_))
     }
 
-    fn leave(&mut self, ended: &mut VisitOutcome) -> Result<(), Problem> {
+    fn leave(&mut self, ended: &mut VisitOutcome) -> Result<(), Error> {
         let status: Status = self.agent.ask_for(&Request::Status)?;
         ended.is_partial = self.report_failures(&status);
         if is_at_work(&status, &self.plugin) {
@@ -492,7 +492,7 @@ pub struct VisitOutcome {
     /// A selected class could not be instrumented, or another command ended the visit. A warning was printed.
     pub is_partial: bool,
     /// The problem of a JVM that did not answer at the end, with the remaining edits.
-    pub unanswered: Option<Problem>,
+    pub unanswered: Option<Error>,
 }
 
 impl VisitOutcome {
@@ -519,6 +519,18 @@ pub fn left_before(pid: i32) -> Warning {
             "`classhook off`, another command that ended the agent, or a pause of this command (SIGSTOP) beyond its time",
         )
         .with("note", "the data recorded until then is shown")
+}
+
+/// Returns the error for a visit interrupted before all classes of the JVM were changed.
+fn stopped_visit(changed: usize) -> Error {
+    let changed = format!("{} had been changed", counted(changed, "class"));
+    Error::new(
+        Cause::Interrupted,
+        "H0645",
+        "interrupted before all classes were changed",
+    )
+    .with("found", changed)
+    .with("note", "the JVM's classes are restored")
 }
 
 /// Returns the warning that another command disabled the plugin.
@@ -553,7 +565,7 @@ fn is_at_work(status: &Status, plugin: &str) -> bool {
 }
 
 /// Adds the remaining edits to the problem of a JVM that does not answer.
-fn remaining(plugin: &str, problem: Problem) -> Problem {
+fn remaining(plugin: &str, problem: Error) -> Error {
     problem.with(
         "remains",
         format!("edits of the plugin {plugin}; the agent removes them when the JVM continues"),
@@ -586,7 +598,7 @@ fn enter(
     visitor: &Visitor,
     (settings, run): (&Settings, &str),
     compiled: &Precompiled,
-) -> Result<Request, Problem> {
+) -> Result<Request, Error> {
     let plugin = visitor.name.as_str();
     let is_shared = !visitor.has_session;
     let of_the_agent = [
@@ -617,7 +629,7 @@ fn enter(
     let known = status.plugins.iter().find(|found| found.name == plugin);
     if known.is_some_and(|known| known.state == PluginState::On) {
         let message = format!("the plugin {plugin} is already enabled in this JVM");
-        let problem = Problem::user("H0609", message).with(
+        let problem = Error::mistake("H0609", message).with(
             "found",
             format!("it records to {}", agent.path(&status.snapshot).display()),
         );
@@ -638,7 +650,7 @@ fn in_session(
     (settings, run): (&Settings, &str),
     compiled: &Precompiled,
     pid: i32,
-) -> Result<Request, Problem> {
+) -> Result<Request, Error> {
     let own = Settings {
         file_name: settings.file_name.clone(),
         event_files: settings.event_files.clone(),
@@ -669,7 +681,7 @@ pub fn enable(
     settings: &Settings,
     compiled: &Precompiled,
     pid: i32,
-) -> Result<Request, Problem> {
+) -> Result<Request, Error> {
     let (options, _) = check(&settings.plugins().clone().into(), &[], None)?;
     let metaspace = settings.metaspace.of_process(pid);
     Ok(request(visitor, &options, compiled, (None, metaspace)))

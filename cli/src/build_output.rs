@@ -4,10 +4,11 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use errors::Error;
+
 use crate::args::Settings;
 use crate::build_tools::Build;
 use crate::checked_options::absolute;
-use crate::problem::Problem;
 
 /// The folder for recordings, and a folder beside it in which JVMs record until the build has
 /// ended.
@@ -30,7 +31,7 @@ impl BuildOutput {
         build: Option<&Build>,
         run: &str,
         settings: &mut Settings,
-    ) -> Result<Option<Self>, Problem> {
+    ) -> Result<Option<Self>, Error> {
         let is_named = settings.output.is_some() || settings.configuration().file.is_some();
         let Some(build) = build.filter(|_| !is_named) else {
             return Ok(None);
@@ -48,8 +49,8 @@ impl BuildOutput {
     ///
     /// # Errors
     /// If a file cannot be moved (`H0620`); it remains in its old folder.
-    pub fn settle(self) -> Result<PathBuf, Problem> {
-        let unwritable = |error| Problem::unwritable(&self.folder, &error);
+    pub fn settle(self) -> Result<PathBuf, Error> {
+        let unwritable = |error| Error::unwritable(&self.folder, &error);
         move_content(&self.staging, &self.folder).map_err(unwritable)?;
         Ok(self.folder)
     }

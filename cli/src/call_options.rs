@@ -6,6 +6,7 @@ use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use conditions::limits::MAX_LEVELS;
 use conditions::{Comparison, Condition, Literal, Operand, Show, Test};
+use errors::{Error, Warning};
 use jvms::descriptor::MethodDescriptor;
 use jvms::names;
 use probes::events::SpanInfo;
@@ -14,11 +15,9 @@ use trace::numbers::counted;
 use crate::args::{Settings, Watch};
 use crate::attached::AttachedPlugin;
 use crate::heading;
-use crate::problem::Problem;
 use crate::show::{self, complain};
 use crate::traces;
 use crate::value_check::ValueCheck;
-use crate::warnings::Warning;
 
 /// Options that select single calls and their values.
 #[derive(Debug, Clone, Default, Args)]
@@ -74,7 +73,7 @@ impl CallOptions {
     /// # Errors
     /// If no method has a parameter of a requested name, no class has a requested field, the agent
     /// does not answer, or its files cannot be read.
-    pub fn check_values(&self, visit: &mut AttachedPlugin) -> Result<(), Problem> {
+    pub fn check_values(&self, visit: &mut AttachedPlugin) -> Result<(), Error> {
         let asked = self.asked();
         if asked.paths().next().is_none() {
             return Ok(());

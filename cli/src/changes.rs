@@ -18,13 +18,13 @@ use std::time::SystemTime;
 
 use coverage::model::{BundleCoverage, SourceFileCoverage};
 use coverage::report::changed::Changed;
-
-use crate::inputs::sources::Sources;
-use crate::show;
-use crate::warnings::{Warning, Warnings};
+use errors::{Warning, Warnings};
 use git::Changes;
 use lines::LineSet;
 use source_files::{SourceFiles, SourceMatch};
+
+use crate::inputs::sources::Sources;
+use crate::show;
 
 /// Maximum number of names in a list; the rest is counted.
 const NAMED: usize = 5;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use control::Request;
+use errors::{Error, PARTIAL, Warnings};
 use host::config::{PluginConfig, PluginSource};
 use host::{Config, Pipeline};
 
@@ -15,9 +16,7 @@ use crate::launch::{self, AgentOptions};
 use crate::metaspace::Metaspace;
 use crate::plugin_compiler::PluginCompiler;
 use crate::precompiled::Precompiled;
-use crate::problem::{PARTIAL, Problem};
 use crate::show::complain;
-use crate::warnings::Warnings;
 use crate::{added_plugins, failed_plugins, plugin_project, plugin_tables, preflight};
 
 /// The agent's options, checked before any program starts.
@@ -44,7 +43,7 @@ impl CheckedOptions {
         settings: &Settings,
         plugins: &[OsString],
         run: Option<String>,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, Error> {
         let (mut options, config) = check(settings, plugins, run)?;
         let is_default_output = options.output.is_none() && options.config.is_none();
         let output = absolute(&config.agent.output)?;
@@ -65,7 +64,7 @@ impl CheckedOptions {
     /// # Errors
     /// As [`launch::run`] and [`Precompiled::for_children`], or if a plugin does not load or
     /// refuses its configuration.
-    pub fn launch(&self, command: &[OsString]) -> Result<u8, Problem> {
+    pub fn launch(&self, command: &[OsString]) -> Result<u8, Error> {
         self.launch_into(command, None)
             .map(|launched| launched.report_failures())
     }
@@ -78,7 +77,7 @@ impl CheckedOptions {
         &self,
         command: &[OsString],
         output: Option<File>,
-    ) -> Result<Launched, Problem> {
+    ) -> Result<Launched, Error> {
         let compiled = Precompiled::for_children(&self.config)?;
         let mut config = self.config.clone();
         config.agent.cache = compiled.cache().map(Path::to_owned);
@@ -122,7 +121,7 @@ impl CheckedOptions {
         settings: &Settings,
         plugins: &[OsString],
         pid: i32,
-    ) -> Result<(Request, Precompiled), Problem> {
+    ) -> Result<(Request, Precompiled), Error> {
         let (mut options, config) = check(settings, plugins, None)?;
         let compiled = Precompiled::for_jvm(&config, pid)?;
         compiled.add_to(&mut options);
@@ -141,7 +140,7 @@ pub struct Launched {
     /// Its exit code.
     code: u8,
     /// Warnings about plugins that failed in the program.
-    failed: Result<Warnings, Problem>,
+    failed: Result<Warnings, Error>,
     /// The id of the run, its start, and the folder for recordings.
     run: String,
     since: SystemTime,
@@ -166,9 +165,9 @@ impl Launched {
     }
 
     /// Prints the failures, and returns the exit code.
-    fn after(&self, missing: &Result<Warnings, Problem>) -> u8 {
+    fn after(&self, missing: &Result<Warnings, Error>) -> u8 {
         match missing {
-            Ok(warnings) => warnings.print(),
+            Ok(warnings) => complain(&warnings),
             Err(problem) => complain(format_args!("{problem}\n")),
         }
         match self.code {
@@ -199,7 +198,7 @@ pub fn check(
     settings: &Settings,
     plugins: &[OsString],
     run: Option<String>,
-) -> Result<(AgentOptions, Config), Problem> {
+) -> Result<(AgentOptions, Config), Error> {
     let configuration = settings.configuration();
     let options = AgentOptions {
         config: configuration.file.as_deref().map(absolute).transpose()?,
@@ -222,7 +221,7 @@ pub fn check(
     };
     let text = options.to_text();
     let text = text.to_str().ok_or_else(|| {
-        Problem::user("H0604", "the agent's options hold a path that is not UTF-8")
+        Error::mistake("H0604", "the agent's options hold a path that is not UTF-8")
             .with("found", text.display().to_string())
             .with("help", "rename the file or folder")
     })?;
@@ -234,8 +233,8 @@ pub fn check(
 ///
 /// # Errors
 /// If this process's working folder was removed (`H0612`).
-pub fn absolute(path: &Path) -> Result<PathBuf, Problem> {
-    std::path::absolute(path).map_err(|error| Problem::unreadable(path, &error))
+pub fn absolute(path: &Path) -> Result<PathBuf, Error> {
+    std::path::absolute(path).map_err(|error| Error::unreadable(path, &error))
 }
 
 /// Resolves a plugin argument. Files, and those of added plugins, become absolute. A project's
@@ -243,7 +242,7 @@ pub fn absolute(path: &Path) -> Result<PathBuf, Problem> {
 ///
 /// # Errors
 /// As [`absolute`], [`added_plugins::find`] and [`plugin_project::component_of`].
-pub fn plugin_reference(plugin: &OsStr) -> Result<OsString, Problem> {
+pub fn plugin_reference(plugin: &OsStr) -> Result<OsString, Error> {
     let built;
     let plugin = match plugin.to_str() {
         Some(named) => {

@@ -15,12 +15,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use child_process::ARGUMENT;
+use errors::PARTIAL;
 use plugin_code::COMPILE;
 use serde_json::json;
 
 use crate::child::{READERS, RETAINERS, SEND};
 use crate::guard;
-use crate::problem::PARTIAL;
 
 /// Runs the task of a child process. A command line that a user wrote gives `None`.
 #[must_use]

@@ -39,8 +39,7 @@ pub mod watch;
 use std::ffi::OsString;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-
-use crate::problem::Problem;
+use errors::Error;
 
 /// Measure, trace, profile and patch Java programs: instruments JVM classes from native code.
 #[derive(Debug, Parser)]
@@ -159,7 +158,7 @@ impl Command {
     ///
     /// # Errors
     /// The problem that ended the command, with its exit code.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         match self {
             Self::Run(run) => run.run(),
             Self::Coverage(coverage) => coverage.run(),

@@ -9,11 +9,11 @@ use std::fs::{self, File};
 use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::{Component, Path, PathBuf};
 
+use errors::Error;
 use tempfile::TempDir;
 use zip::ZipArchive;
 
 use crate::inputs::archive::{self, Entries, MAX_DEPTH};
-use crate::problem::Problem;
 use crate::temporary;
 
 /// Folders of classes within an archive, or within a folder that a launcher runs.
@@ -40,7 +40,7 @@ impl CompilePath {
     pub fn new(
         class_path: impl IntoIterator<Item = PathBuf>,
         module_path: impl IntoIterator<Item = PathBuf>,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, Error> {
         let unpacked = temporary::usual_folder()?;
         let mut path = Self {
             places: Vec::new(),
@@ -61,7 +61,7 @@ impl CompilePath {
     ///
     /// # Errors
     /// As [`CompilePath::new`].
-    pub fn extend(&mut self, places: impl IntoIterator<Item = PathBuf>) -> Result<(), Problem> {
+    pub fn extend(&mut self, places: impl IntoIterator<Item = PathBuf>) -> Result<(), Error> {
         places.into_iter().try_for_each(|place| self.add(place))
     }
 
@@ -86,7 +86,7 @@ impl CompilePath {
     }
 
     /// Adds a folder or jar of a class path.
-    fn add(&mut self, place: PathBuf) -> Result<(), Problem> {
+    fn add(&mut self, place: PathBuf) -> Result<(), Error> {
         if !self.seen.insert(place.clone()) {
             return Ok(());
         }
@@ -112,7 +112,7 @@ impl CompilePath {
 
     /// Adds an entry of a module path: a module, or a folder of modules. The compiler sees one
     /// unnamed module, which reads all of them.
-    fn add_modules(&mut self, place: PathBuf) -> Result<(), Problem> {
+    fn add_modules(&mut self, place: PathBuf) -> Result<(), Error> {
         if !place.is_dir() || place.join("module-info.class").is_file() {
             return self.add(place);
         }
@@ -125,7 +125,7 @@ impl CompilePath {
     }
 
     /// Adds the folders of an unpacked application with its own launcher.
-    fn add_folders_within(&mut self, folder: &Path) -> Result<(), Problem> {
+    fn add_folders_within(&mut self, folder: &Path) -> Result<(), Error> {
         for classes in CLASSES.map(|within| folder.join(within.trim_end_matches('/'))) {
             if classes.is_dir() {
                 self.add(classes)?;
@@ -149,7 +149,7 @@ impl CompilePath {
         origin: &str,
         jar: &mut ZipArchive<R>,
         depth: usize,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), Error> {
         let names: Vec<String> = Entries::of(jar).collect();
         for root in CLASSES {
             let within = names
@@ -203,11 +203,11 @@ fn stays_below(name: &str) -> bool {
         .all(|part| matches!(part, Component::Normal(_)))
 }
 
-fn write(file: &Path, bytes: &[u8]) -> Result<(), Problem> {
+fn write(file: &Path, bytes: &[u8]) -> Result<(), Error> {
     let folder = file.parent().unwrap_or(Path::new(""));
     fs::create_dir_all(folder)
         .and_then(|()| fs::write(file, bytes))
-        .map_err(|error| Problem::unwritable(file, &error))
+        .map_err(|error| Error::unwritable(file, &error))
 }
 
 /// Returns the entries of a folder, sorted by name; empty if the folder cannot be read.

@@ -9,12 +9,11 @@ mod write_check;
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
-
+use errors::Error;
 pub use jvm::of_jvm;
 pub use machine::of_machine;
+use serde_json::{Value, json};
 
-use crate::problem::Problem;
 use crate::show::name;
 
 /// Result of one check.
@@ -60,8 +59,8 @@ impl Finding {
     }
 
     /// Returns a finding for a problem with which another command would fail.
-    fn refused(what: &'static str, problem: &Problem) -> Self {
-        let found = format!("{}: {}", problem.code(), problem.cause());
+    fn refused(what: &'static str, problem: &Error) -> Self {
+        let found = format!("{}: {}", problem.code(), problem.summary());
         Self::new(what, State::Bad, found, problem.help())
     }
 

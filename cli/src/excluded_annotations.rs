@@ -4,10 +4,9 @@ use std::collections::HashSet;
 
 use coverage::class::ClassDescription;
 use coverage::model::{ClassCoverage, MethodCoverage};
+use errors::Error;
 use globs::Glob;
 use jvms::names;
-
-use crate::problem::Problem;
 
 /// Patterns over annotations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,14 +24,14 @@ impl ExcludedAnnotations {
     ///
     /// # Errors
     /// `H0606` for a text that is no such name.
-    pub fn parse(texts: &[String]) -> Result<Self, Problem> {
+    pub fn parse(texts: &[String]) -> Result<Self, Error> {
         let patterns = texts.iter().map(|text| {
             let name = text.strip_prefix('@').unwrap_or(text);
             let is_name = |char: char| char.is_alphanumeric() || "_$.*?".contains(char);
             let is_part = |part: &str| !part.is_empty() && part.chars().all(is_name);
             if !name.split('.').all(is_part) {
                 let message = format!("`{text}` is no name of an annotation");
-                return Err(Problem::user("H0606", message)
+                return Err(Error::mistake("H0606", message)
                     .with("expected", "NoCoverage, com.acme.NoCoverage or com.acme.**"));
             }
             Ok(Pattern {

@@ -9,11 +9,11 @@ use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use errors::{Warning, Warnings};
 use tempfile::TempDir;
 
 use crate::inputs::command_line::program_of;
 use crate::temporary;
-use crate::warnings::{Warning, Warnings};
 
 /// Maximum number of bytes read per file; a command line may be long.
 const LONGEST: u64 = 1 << 16;
@@ -87,9 +87,7 @@ mod tests {
             "/jdk/bin/java -cp a com.acme.Main x\nno snapshot can be written to /o: denied\n";
         fs::write(agents.folder().join("4711"), text).unwrap();
         fs::write(agents.folder().join("4712"), "").unwrap();
-        let mut told = Vec::new();
-        agents.warnings().write(&mut told).unwrap();
-        let told = String::from_utf8(told).unwrap();
+        let told = agents.warnings().to_string();
         for part in ["4711 (com.acme.Main)", "/o: denied", "4712", "disk is full"] {
             assert!(told.contains(part), "{part}: {told}");
         }

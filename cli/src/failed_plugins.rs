@@ -3,13 +3,12 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use errors::{Error, Warning, Warnings};
 use host::Pipeline;
 use probes::{FailedPlugin, Meta, Summary};
 use trace::numbers::counted;
 
 use crate::inputs::run_files::{self, Jvm, RunFileKind};
-use crate::problem::Problem;
-use crate::warnings::{Warning, Warnings};
 
 /// Returns warnings for the ended JVMs of a run: plugins that were switched off, or failed on every
 /// class they selected.
@@ -18,7 +17,7 @@ use crate::warnings::{Warning, Warnings};
 ///
 /// # Errors
 /// If the folder cannot be read.
-pub fn of_run(run: &str, folder: &Path, since: SystemTime) -> Result<Warnings, Problem> {
+pub fn of_run(run: &str, folder: &Path, since: SystemTime) -> Result<Warnings, Error> {
     let mut warnings = Warnings::default();
     if !folder.is_dir() {
         return Ok(warnings);

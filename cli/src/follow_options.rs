@@ -1,11 +1,11 @@
 //! Tasks that a trace follows to the calls that submitted them.
 
 use clap::Args;
+use errors::Error;
 use serde_json::{Map, Value, json};
 
 use crate::args::Settings;
 use crate::heading;
-use crate::problem::Problem;
 
 /// The grant for changes to classes of the JDK, in which tasks are submitted and run.
 const CAPABILITY: &str = "boot";
@@ -30,14 +30,14 @@ impl FollowOptions {
     ///
     /// # Errors
     /// `H0639` if the plugin lacks the grant for classes of the JDK, or the selectors exclude them.
-    pub fn added(self, mut settings: Settings) -> Result<Settings, Problem> {
+    pub fn added(self, mut settings: Settings) -> Result<Settings, Error> {
         if !self.follow {
             return Ok(settings);
         }
         let plugins = &mut settings.change.configuration.plugins;
         if !plugins.grant.iter().any(|grant| grant == CAPABILITY) {
             return Err(
-                Problem::user("H0639", "--follow needs the grant for classes of the JDK")
+                Error::mistake("H0639", "--follow needs the grant for classes of the JDK")
                     .with("expected", "--grant boot")
                     .with(
                         "help",
@@ -55,7 +55,7 @@ impl FollowOptions {
 }
 
 /// Adds the JDK's classes to the selectors, if these name classes at all.
-fn selected(given: &[String]) -> Result<Vec<String>, Problem> {
+fn selected(given: &[String]) -> Result<Vec<String>, Error> {
     let parts = given.iter().flat_map(|text| text.split(';'));
     let parts = parts.map(str::trim).filter(|part| !part.is_empty());
     let mut names_classes = false;
@@ -63,7 +63,7 @@ fn selected(given: &[String]) -> Result<Vec<String>, Problem> {
         match part.split_once(':').map(|(kind, _)| kind) {
             Some("loader" | "location") if part != "location:any" => {
                 let message = "--follow needs classes of the JDK, which --select leaves out";
-                return Err(Problem::user("H0639", message)
+                return Err(Error::mistake("H0639", message)
                     .with("found", format!("--select {}", crate::show::name(part)))
                     .with("help", "select classes by their names"));
             }

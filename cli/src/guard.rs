@@ -13,10 +13,10 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use child_process::cause_of_end;
+use errors::Error;
 
 use self::opinion::{MAX_ANSWER, Opinion};
 use crate::child::{self, command};
-use crate::problem::Problem;
 
 /// The readers, in the order of their calls.
 pub const READERS: [&str; 2] = ["cafebabe", "ristretto_classfile"];
@@ -33,7 +33,7 @@ impl Guards {
     ///
     /// # Errors
     /// If no child process can be started (`H0630`).
-    pub fn ask(&self, class: &[u8]) -> Result<Opinions, Problem> {
+    pub fn ask(&self, class: &[u8]) -> Result<Opinions, Error> {
         let mut opinions = READERS.map(|_| Opinion::Breaks(String::new()));
         for (index, opinion) in opinions.iter_mut().enumerate() {
             let kept = self.lock().pop();
@@ -66,9 +66,9 @@ struct Guard {
 }
 
 impl Guard {
-    fn start() -> Result<Self, Problem> {
+    fn start() -> Result<Self, Error> {
         let failed = |error: std::io::Error| {
-            Problem::ours("H0630", "the independent readers cannot be started")
+            Error::fault("H0630", "the independent readers cannot be started")
                 .with("found", error.to_string())
         };
         let mut child = command(child::READERS)

@@ -4,8 +4,7 @@ use std::sync::LazyLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use control::message::{self, Holder};
-
-use crate::problem::Problem;
+use errors::Error;
 
 /// Length limit of a command line, in characters.
 const LONGEST: usize = 500;
@@ -36,7 +35,7 @@ pub fn observation() -> String {
 
 /// Adds the other commands that hold such a plugin to a problem.
 #[must_use]
-pub fn named(problem: Problem, holders: &[Holder], is_such: impl Fn(&str) -> bool) -> Problem {
+pub fn named(problem: Error, holders: &[Holder], is_such: impl Fn(&str) -> bool) -> Error {
     let is_other = |holder: &&Holder| {
         is_such(&holder.plugin) && (holder.pid, holder.since_ms) != (THIS.pid, THIS.since_ms)
     };
@@ -98,7 +97,7 @@ mod tests {
             ..this_command()
         };
         let told = |holders: &[Holder], plugin: &str| {
-            let problem = Problem::user("H0609", "it is there");
+            let problem = Error::mistake("H0609", "it is there");
             named(problem, holders, |held| held == plugin).to_string()
         };
         let text = told(&[ours.clone(), other.clone()], "trace");

@@ -22,11 +22,11 @@ mod shared_file;
 pub mod signature;
 mod stage;
 
+use errors::Warning;
 use host::LeftAloneMethod;
 use rewriter::HelperClass;
 
 use crate::inputs::execution_data::LEFT_ALONE;
-use crate::warnings::Warning;
 
 /// Accumulated results for class files and archives.
 #[derive(Debug, Default)]

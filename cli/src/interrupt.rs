@@ -5,11 +5,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use attach::Process;
+use errors::{Cause, Error};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::{SigId, flag, low_level};
 
-use crate::problem::Problem;
 use crate::show::say;
 
 /// Poll interval for the JVM's end.
@@ -44,7 +44,7 @@ impl Interrupt {
     ///
     /// # Errors
     /// If handlers cannot be installed.
-    pub fn new() -> Result<Self, Problem> {
+    pub fn new() -> Result<Self, Error> {
         let signals = Signals::new(SIGNALS).map_err(|error| refused(&error))?;
         Ok(Self {
             signals,
@@ -58,7 +58,7 @@ impl Interrupt {
     ///
     /// # Errors
     /// If handlers cannot be installed.
-    pub fn exit_on_second_signal() -> Result<SecondSignalExit, Problem> {
+    pub fn exit_on_second_signal() -> Result<SecondSignalExit, Error> {
         let came = Arc::new(AtomicBool::new(false));
         let mut exits = SecondSignalExit(Vec::new());
         for signal in SIGNALS {
@@ -92,16 +92,23 @@ impl Interrupt {
     ///
     /// # Errors
     /// `H0645`.
-    pub fn check(&mut self) -> Result<(), Problem> {
+    pub fn check(&mut self) -> Result<(), Error> {
         if self.came() {
-            return Err(Problem::stopped_halfway());
+            return Err(stopped_halfway());
         }
         Ok(())
     }
 }
 
-fn refused(error: &std::io::Error) -> Problem {
-    Problem::ours("H0626", "cannot wait for signals").with("found", error.to_string())
+/// Returns the error for a command interrupted while the classes of a JVM were changed.
+fn stopped_halfway() -> Error {
+    Error::new(Cause::Interrupted, "H0645", "interrupted between two batches of classes")
+        .with("found", "later classes are unchanged")
+        .with("help", "`classhook status` counts the changed classes; repeat the command, or undo it with `classhook off`")
+}
+
+fn refused(error: &std::io::Error) -> Error {
+    Error::fault("H0626", "cannot wait for signals").with("found", error.to_string())
 }
 
 /// Waits for a time to pass, for Ctrl-C, or for the end of a JVM, whichever is first.

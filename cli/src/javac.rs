@@ -8,13 +8,13 @@ use std::process::Command;
 
 use attach::Attachment;
 use control::patch::ClassBytes;
+use errors::Error;
 use tempfile::TempDir;
 use zip::ZipArchive;
 
 use crate::agent::attach_error;
 use crate::compile_path::CompilePath;
 use crate::compiler_options::CompilerOptions;
-use crate::problem::Problem;
 use crate::temporary;
 
 /// Properties of the JVM that will load the classes.
@@ -45,13 +45,13 @@ pub trait LoadedClasses {
     ///
     /// # Errors
     /// If the agent does not answer.
-    fn places(&mut self, classes: &[String]) -> Result<Vec<PathBuf>, Problem>;
+    fn places(&mut self, classes: &[String]) -> Result<Vec<PathBuf>, Error>;
 
     /// Returns the class files of these classes, without those that no loader finds.
     ///
     /// # Errors
     /// If the agent does not answer.
-    fn files(&mut self, classes: &[String]) -> Result<Vec<ClassBytes>, Problem>;
+    fn files(&mut self, classes: &[String]) -> Result<Vec<ClassBytes>, Error>;
 }
 
 /// Compiles sources into a temporary folder of class files, as the JVM `pid` would have them.
@@ -71,7 +71,7 @@ pub fn compile(
     sources: &[PathBuf],
     class_path: Option<&OsString>,
     loaded: &mut dyn LoadedClasses,
-) -> Result<TempDir, Problem> {
+) -> Result<TempDir, Error> {
     let facts = Facts::of(pid)?;
     let (javac, own) = facts.compiler()?;
     let mut path = match class_path {
@@ -128,7 +128,7 @@ pub fn compile(
 ///
 /// # Errors
 /// If the JVM does not describe itself (`H05xx`).
-pub fn class_path(pid: i32) -> Result<Vec<PathBuf>, Problem> {
+pub fn class_path(pid: i32) -> Result<Vec<PathBuf>, Error> {
     let facts = Facts::of(pid)?;
     Ok([facts.class_path, facts.module_path].concat())
 }
@@ -144,7 +144,7 @@ struct Compiler<'c> {
 type CompileResult = Result<TempDir, String>;
 
 impl Compiler<'_> {
-    fn run(&self) -> Result<TempDir, Problem> {
+    fn run(&self) -> Result<TempDir, Error> {
         let said = match self.attempt(self.sources, None)? {
             Ok(folder) => return Ok(folder),
             Err(said) => said,
@@ -161,17 +161,17 @@ impl Compiler<'_> {
     }
 
     /// Compiles sources as part of a module of the compiler's JDK, which replaces the JVM's.
-    fn in_module(&self, module: &str) -> Result<CompileResult, Problem> {
+    fn in_module(&self, module: &str) -> Result<CompileResult, Error> {
         let root = temporary::usual_folder()?;
         let mut copies = Vec::new();
         for source in self.sources {
             let text = std::fs::read_to_string(source)
-                .map_err(|error| Problem::unreadable(source, &error))?;
+                .map_err(|error| Error::unreadable(source, &error))?;
             let folder = root.path().join(package(&text).replace('.', "/"));
             let copy = folder.join(source.file_name().unwrap_or_default());
             std::fs::create_dir_all(&folder)
                 .and_then(|()| std::fs::write(&copy, text))
-                .map_err(|error| Problem::unwritable(&copy, &error))?;
+                .map_err(|error| Error::unwritable(&copy, &error))?;
             copies.push(copy);
         }
         let mut patched = OsString::from(format!("{module}="));
@@ -183,7 +183,7 @@ impl Compiler<'_> {
         &self,
         sources: &[PathBuf],
         module: Option<&OsString>,
-    ) -> Result<CompileResult, Problem> {
+    ) -> Result<CompileResult, Error> {
         let folder = temporary::usual_folder()?;
         let mut command = Command::new(self.javac);
         command
@@ -203,7 +203,7 @@ impl Compiler<'_> {
         }
         command.args(options);
         let output = command.args(sources).output().map_err(|error| {
-            Problem::user("H0725", format!("cannot start {}", self.javac.display()))
+            Error::mistake("H0725", format!("cannot start {}", self.javac.display()))
                 .with("found", error.to_string())
         })?;
         Ok(match output.status.success() {
@@ -212,8 +212,8 @@ impl Compiler<'_> {
         })
     }
 
-    fn refused(&self, said: &str) -> Problem {
-        let problem = Problem::user("H0726", "the sources do not compile; nothing was changed")
+    fn refused(&self, said: &str) -> Error {
+        let problem = Error::mistake("H0726", "the sources do not compile; nothing was changed")
             .with("javac", said.trim());
         if is_too_old(said) {
             let javac = self.javac.display();
@@ -235,7 +235,7 @@ fn is_too_old(said: &str) -> bool {
 }
 
 /// Checks whether the compiler's class path may be incomplete.
-fn lacks_something(refused: &Problem) -> bool {
+fn lacks_something(refused: &Error) -> bool {
     let said = refused.to_string();
     let signs = ["cannot find symbol", "does not exist", "cannot access"];
     signs.iter().any(|sign| said.contains(sign))
@@ -249,9 +249,9 @@ fn named_module(said: &str) -> Option<&str> {
 }
 
 /// Returns the classes that sources are named after.
-fn class_names(sources: &[PathBuf]) -> Result<Vec<String>, Problem> {
+fn class_names(sources: &[PathBuf]) -> Result<Vec<String>, Error> {
     let name = |source: &PathBuf| {
-        let text = std::fs::read(source).map_err(|error| Problem::unreadable(source, &error))?;
+        let text = std::fs::read(source).map_err(|error| Error::unreadable(source, &error))?;
         let package = package(&String::from_utf8_lossy(&text));
         let class = source.file_stem().unwrap_or_default().to_string_lossy();
         Ok(match package.as_str() {
@@ -313,7 +313,7 @@ fn holds(place: &Path, file: &Path) -> bool {
 }
 
 impl Facts {
-    fn of(pid: i32) -> Result<Self, Problem> {
+    fn of(pid: i32) -> Result<Self, Error> {
         let jvm = Attachment::open(pid).map_err(attach_error)?;
         let text = jvm.properties().map_err(attach_error)?;
         let value = |key: &str| property(&text, key).unwrap_or_default();
@@ -334,7 +334,7 @@ impl Facts {
     }
 
     /// Returns the compiler, and true if it is the JVM's own.
-    fn compiler(&self) -> Result<(PathBuf, bool), Problem> {
+    fn compiler(&self) -> Result<(PathBuf, bool), Error> {
         // A JDK 8 has its JVM in a folder `jre`.
         let around = self.home.parent().filter(|_| self.home.ends_with("jre"));
         let homes = [Some(self.home.as_path()), around].into_iter().flatten();
@@ -356,8 +356,8 @@ impl Facts {
     }
 }
 
-fn no_compiler(own: &Path) -> Problem {
-    Problem::user("H0725", "no Java compiler was found")
+fn no_compiler(own: &Path) -> Error {
+    Error::mistake("H0725", "no Java compiler was found")
         .with("looked", format!("{}, JAVA_HOME and PATH", own.display()))
         .with(
             "help",

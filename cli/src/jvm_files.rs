@@ -5,9 +5,8 @@ use std::io::Read;
 use std::path::Path;
 
 use attach::Process;
+use errors::Error;
 use rustix::fs::Access;
-
-use crate::problem::Problem;
 
 /// Checks whether the JVM sees our file under the same path, and its user may read the file.
 #[must_use]
@@ -29,20 +28,20 @@ fn has_same(process: &Process, file: &Path) -> bool {
 ///
 /// # Errors
 /// `H0607`. The reader of the file reports one that is missing here, too.
-pub fn check(process: &Process, file: &Path) -> Result<(), Problem> {
+pub fn check(process: &Process, file: &Path) -> Result<(), Error> {
     if !file.exists() {
         return Ok(());
     }
     let (pid, user) = (process.pid(), process.effective_uid());
     if !has_same(process, file) {
         let message = format!("the JVM {pid} sees another file system than this command");
-        return Err(Problem::user("H0607", message)
+        return Err(Error::mistake("H0607", message)
             .with("expected", format!("the same {} in both", file.display()))
             .with("help", "copy it there, to the same path; bundled plugins and options of the command need no file"));
     }
     process.check_access(file, Access::READ_OK).map_err(|error| {
         let message = format!("the JVM's user {user} cannot read {}", file.display());
-        Problem::user("H0607", message)
+        Error::mistake("H0607", message)
             .with("found", error.to_string())
             .with(
                 "help",

@@ -12,12 +12,12 @@ use std::io;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use errors::Error;
 pub use library::NAME as AGENT_LIBRARY;
 pub use options::AgentOptions;
+use program::Program;
 
 use crate::preflight;
-use crate::problem::Problem;
-use program::Program;
 
 /// The variable with options for every JVM.
 const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
@@ -40,9 +40,9 @@ pub fn run(
     command: &[OsString],
     options: &AgentOptions,
     output: Option<File>,
-) -> Result<u8, Problem> {
+) -> Result<u8, Error> {
     let Some((name, arguments)) = command.split_first() else {
-        return Err(Problem::user("H0602", "no command is given")
+        return Err(Error::mistake("H0602", "no command is given")
             .with("expected", "a command after `--`")
             .with(
                 "help",
@@ -62,7 +62,7 @@ pub fn run(
     let redirected = output.map_or(Ok(()), |output| redirect(&mut command, output));
     let outcome = redirected.and_then(|()| child::run(&mut command));
     outcome.map_err(|error| {
-        Problem::user("H0603", format!("cannot start {}", name.display()))
+        Error::mistake("H0603", format!("cannot start {}", name.display()))
             .with("found", error.to_string())
             .with(
                 "help",
@@ -73,12 +73,12 @@ pub fn run(
 
 /// Refuses a second agent: a JVM loads the first of our agents, so this command would record
 /// nothing.
-fn check_is_alone(tool_options: Option<&OsStr>) -> Result<(), Problem> {
+fn check_is_alone(tool_options: Option<&OsStr>) -> Result<(), Error> {
     let Some(found) = tool_options.filter(|text| text.to_string_lossy().contains(AGENT_LIBRARY))
     else {
         return Ok(());
     };
-    let problem = Problem::user(
+    let problem = Error::mistake(
         "H0605",
         "the JVMs would get the agent twice, and load only the first",
     );
@@ -106,14 +106,14 @@ pub fn find_program(name: &OsStr) -> Option<PathBuf> {
 ///
 /// # Errors
 /// `H0601` with every path that was tried.
-pub fn agent_library() -> Result<PathBuf, Problem> {
+pub fn agent_library() -> Result<PathBuf, Error> {
     library::find()
 }
 
 /// Formats `-agentpath:LIBRARY=OPTIONS`.
-fn agent_argument(library: &OsStr, options: &AgentOptions) -> Result<OsString, Problem> {
+fn agent_argument(library: &OsStr, options: &AgentOptions) -> Result<OsString, Error> {
     if library.as_encoded_bytes().contains(&b'=') {
-        return Err(Problem::user(
+        return Err(Error::mistake(
             "H0601",
             "the path of the agent library contains a `=`, at which the JVM would cut it",
         )

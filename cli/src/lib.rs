@@ -75,7 +75,6 @@ mod plugin_tables;
 pub mod plugins;
 pub mod precompiled;
 pub mod preflight;
-pub mod problem;
 pub mod profile;
 pub mod progress;
 pub mod project_classes;
@@ -100,7 +99,6 @@ pub mod unchanged_classes;
 pub mod unmatched;
 mod usage_hints;
 pub mod value_check;
-pub mod warnings;
 mod watch_points;
 pub mod watch_printer;
 

@@ -11,6 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use errors::Error;
+use jvms::now_ms;
+pub use jvms::{EventFileSource, FollowedJvms, LiveEvent};
 use probes::events::Trace;
 use trace::numbers::seconds;
 use trace::prometheus;
@@ -19,13 +22,8 @@ use trace::stream::Stream;
 use trace::summary::{Order, Summary};
 use trace::table::{self, Layout};
 
-pub use jvms::{EventFileSource, FollowedJvms, LiveEvent};
-
-use jvms::now_ms;
-
 use crate::otlp::{Delivery, Export, Target};
 use crate::outputs::atomic;
-use crate::problem::Problem;
 use crate::settling::SettlingJvms;
 use crate::show::{say, show_beside};
 use crate::slow_trees::{SlowOptions, SlowTrees};
@@ -91,7 +89,7 @@ pub struct LiveOutcome {
     /// Number of tasks that could not be followed.
     pub lost_tasks: u64,
     /// Problems of single outputs. The other outputs are complete.
-    pub failed: Vec<Problem>,
+    pub failed: Vec<Error>,
 }
 
 /// Handle of the thread that writes the outputs. Dropping it ends the thread.
@@ -119,7 +117,7 @@ impl Live {
         which: EventFileSource,
         folder: &Path,
         options: LiveOptions,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, Error> {
         let flags = Arc::new(Flags::default());
         let theirs = Arc::clone(&flags);
         let mut writer = LiveWriter::new(FollowedJvms::new(which, folder), options)?;
@@ -186,15 +184,15 @@ struct LiveWriter {
     /// End of the last interval.
     begun: Instant,
     /// The problem of the last attempt to write metrics.
-    without_metrics: Option<Problem>,
+    without_metrics: Option<Error>,
     /// Number of tasks that could not be followed, of the output with the most.
     lost_tasks: u64,
     /// Problems of abandoned outputs.
-    failed: Vec<Problem>,
+    failed: Vec<Error>,
 }
 
 impl LiveWriter {
-    fn new(jvms: FollowedJvms, mut options: LiveOptions) -> Result<Self, Problem> {
+    fn new(jvms: FollowedJvms, mut options: LiveOptions) -> Result<Self, Error> {
         let lines = match &options.json_lines {
             Some(path) => Some(JsonLines::open(path, options.compact)?),
             None => None,
@@ -216,7 +214,7 @@ impl LiveWriter {
         })
     }
 
-    fn run(&mut self, flags: &Flags) -> Result<(), Problem> {
+    fn run(&mut self, flags: &Flags) -> Result<(), Error> {
         let length = self.options.interval.unwrap_or(INTERVAL);
         loop {
             let is_last = flags.ends.load(Ordering::Acquire);
@@ -233,7 +231,7 @@ impl LiveWriter {
                 let lost = self.slow.as_ref().map_or(0, SlowTrees::lost_tasks);
                 self.lost_tasks = self.lost_tasks.max(lost);
                 self.keep_trees(trees);
-                let metrics = self.without_metrics.take().map(Problem::partly);
+                let metrics = self.without_metrics.take().map(Error::partly);
                 self.failed.extend(metrics);
                 return Ok(());
             }
@@ -266,7 +264,7 @@ impl LiveWriter {
     }
 
     /// Reads from the event files. Returns whether more data is available.
-    fn read(&mut self) -> Result<bool, Problem> {
+    fn read(&mut self) -> Result<bool, Error> {
         let (lines, export, slow) = (&mut self.lines, &mut self.export, &mut self.slow);
         let begun = &mut self.begun;
         let more = self.jvms.read(&mut |jvm, trace, event| {
@@ -307,7 +305,7 @@ impl LiveWriter {
     }
 
     /// Abandons JSON lines that cannot be written.
-    fn keep_lines(&mut self, written: Option<Result<(), Problem>>) {
+    fn keep_lines(&mut self, written: Option<Result<(), Error>>) {
         if let Some(Err(problem)) = written {
             self.lines = None;
             self.give_up(problem.partly());
@@ -315,7 +313,7 @@ impl LiveWriter {
     }
 
     /// Abandons trees that cannot be written.
-    fn keep_trees(&mut self, written: Option<Result<(), Problem>>) {
+    fn keep_trees(&mut self, written: Option<Result<(), Error>>) {
         if let Some(Err(problem)) = written {
             self.slow = None;
             self.give_up(problem.partly());
@@ -323,8 +321,8 @@ impl LiveWriter {
     }
 
     /// Reports an abandoned output. The end of the command reports it again, as an error.
-    fn give_up(&mut self, problem: Problem) {
-        say(format_args!("{}; the trace continues", problem.cause()));
+    fn give_up(&mut self, problem: Error) {
+        say(format_args!("{}; the trace continues", problem.summary()));
         self.failed.push(problem);
     }
 
@@ -352,13 +350,13 @@ impl LiveWriter {
         if let (Some(problem), None) = (&failed, &self.without_metrics) {
             say(format_args!(
                 "{}; the next interval tries again",
-                problem.cause()
+                problem.summary()
             ));
         }
         self.without_metrics = failed;
     }
 
-    fn metrics(&mut self) -> Result<(), Problem> {
+    fn metrics(&mut self) -> Result<(), Error> {
         if let Some(export) = &self.export {
             export.metrics(self.jvms.all());
         }
@@ -375,7 +373,7 @@ impl LiveWriter {
         mut added: Vec<Trace>,
         times: Vec<u64>,
         waited: Duration,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), Error> {
         if added.is_empty() {
             let all = self.jvms.all().map(|jvm| jvm.trace());
             added.extend(all.map(|trace| Trace {
@@ -393,7 +391,7 @@ impl LiveWriter {
         };
         let summary = Summary::of(&added, self.options.order);
         table::write(&summary, &layout, &mut text)
-            .map_err(|error| Problem::ours("H0624", error.to_string()))?;
+            .map_err(|error| Error::fault("H0624", error.to_string()))?;
         text.push(b'\n');
         let text = String::from_utf8_lossy(&text);
         show_beside(self.options.beside, &text)
@@ -416,12 +414,12 @@ struct JsonLines {
 }
 
 impl JsonLines {
-    fn open(path: &Path, compact: bool) -> Result<Self, Problem> {
+    fn open(path: &Path, compact: bool) -> Result<Self, Error> {
         let out: Box<dyn Write + Send> = if is_stdout(path) {
             Box::new(io::stdout())
         } else {
             let file = atomic::create(path);
-            Box::new(file.map_err(|error| Problem::unwritable(path, &error))?)
+            Box::new(file.map_err(|error| Error::unwritable(path, &error))?)
         };
         Ok(Self {
             path: path.to_owned(),
@@ -479,21 +477,21 @@ impl JsonLines {
         }
     }
 
-    fn flush(&mut self) -> Result<(), Problem> {
+    fn flush(&mut self) -> Result<(), Error> {
         let outcome = match self.failed.take() {
             Some(error) => Err(error),
             None if self.waiting.is_empty() || self.closed => Ok(()),
             None => self.write(),
         };
         outcome.map_err(|error| match is_stdout(&self.path) {
-            true => Problem::ours("H0624", "cannot write to standard output")
+            true => Error::fault("H0624", "cannot write to standard output")
                 .with("found", error.to_string()),
-            false => Problem::cut_short(&self.path, &error),
+            false => Error::cut_short(&self.path, &error),
         })
     }
 
     /// Adds the lines of tasks whose submissions are known, at intervals.
-    fn turn<'r>(&mut self, all: impl Iterator<Item = &'r mut Rolling>) -> Result<(), Problem> {
+    fn turn<'r>(&mut self, all: impl Iterator<Item = &'r mut Rolling>) -> Result<(), Error> {
         let turn = self.tasks.turn(all).zip(&mut self.streams);
         for (((), trace, settled), stream) in turn {
             if let Err(error) = stream.settle(trace, settled, &mut self.waiting) {
@@ -509,7 +507,7 @@ impl JsonLines {
     }
 
     /// Writes the last lines of each JVM.
-    fn end<'t>(&mut self, traces: impl Iterator<Item = &'t Trace>) -> Result<(), Problem> {
+    fn end<'t>(&mut self, traces: impl Iterator<Item = &'t Trace>) -> Result<(), Error> {
         for (stream, trace) in self.streams.iter_mut().zip(traces) {
             let settled = stream.settle(trace, u64::MAX, &mut self.waiting);
             let ended = settled.and_then(|()| stream.end(trace, &mut self.waiting));

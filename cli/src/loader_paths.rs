@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 
 use control::classes::Details;
 use control::message::Class;
+use errors::{Error, Warning};
 
 use crate::agent::Agent;
-use crate::problem::Problem;
 use crate::show::complain;
-use crate::warnings::Warning;
 
 /// Returns the class locations of the loaders of these classes and of their parents. Parents come
 /// first, as in delegation. Unloaded classes and the JVM's own loaders, whose paths are known, add
@@ -21,7 +20,7 @@ pub fn of(
     agent: &mut Agent,
     classes: &[String],
     loader: Option<&str>,
-) -> Result<Vec<PathBuf>, Problem> {
+) -> Result<Vec<PathBuf>, Error> {
     let mut loaders: Vec<(String, String)> = Vec::new();
     for name in classes {
         let details = Details {
@@ -67,7 +66,7 @@ pub fn of(
 ///
 /// # Errors
 /// `H0729`, with the loaders of the classes, or if the agent does not answer.
-pub fn check(agent: &mut Agent, wanted: &str, names: &[String]) -> Result<(), Problem> {
+pub fn check(agent: &mut Agent, wanted: &str, names: &[String]) -> Result<(), Error> {
     let mut named = Vec::new();
     for name in names {
         let mut found = agent.listed(Some(name), Details::default())?;
@@ -94,7 +93,7 @@ pub fn check(agent: &mut Agent, wanted: &str, names: &[String]) -> Result<(), Pr
         }
         Some(by) => {
             let problem =
-                Problem::user("H0729", format!("no class is loaded by a loader {wanted}"));
+                Error::mistake("H0729", format!("no class is loaded by a loader {wanted}"));
             let problem = by
                 .into_iter()
                 .fold(problem, |problem, found| problem.with("found", found));

@@ -3,9 +3,9 @@
 use attach::Attachment;
 use clap::Args;
 use control::message::Shortage;
+use errors::Error;
 
 use crate::heading;
-use crate::problem::Problem;
 
 /// Larger limits count as unlimited: the JVM's default is the whole address space.
 const UNLIMITED: u64 = 1 << 50;
@@ -24,10 +24,10 @@ impl Metaspace {
     ///
     /// # Errors
     /// `H0627`.
-    pub fn check(self, pid: Option<i32>) -> Result<(), Problem> {
+    pub fn check(self, pid: Option<i32>) -> Result<(), Error> {
         match self.ignore_metaspace && pid.is_none() {
             true => Err(
-                Problem::user("H0627", "--ignore-metaspace needs a running JVM").with(
+                Error::mistake("H0627", "--ignore-metaspace needs a running JVM").with(
                     "help",
                     "leave it out: classes changed at load time need no extra metaspace",
                 ),
@@ -66,7 +66,7 @@ impl Metaspace {
 
 /// Returns the error for insufficient metaspace. The JVM is unchanged.
 #[must_use]
-pub fn shortage(shortage: &Shortage) -> Problem {
+pub fn shortage(shortage: &Shortage) -> Error {
     shortage.refusal().into()
 }
 

@@ -4,10 +4,10 @@ use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
 use coverage::model::{BundleCoverage, Counter, CounterKind, Counters};
+use errors::Error;
 use globs::Glob;
 use jvms::names::binary;
 
-use crate::problem::Problem;
 use crate::show::name;
 use crate::unmatched;
 
@@ -157,7 +157,7 @@ pub fn check(
     rules: &[Minimum],
     bundles: &[BundleCoverage],
     all: &[BundleCoverage],
-) -> Result<Vec<Shortfall>, Problem> {
+) -> Result<Vec<Shortfall>, Error> {
     let mut short = Vec::new();
     for rule in rules {
         if rule.subjects(all).is_empty() {
@@ -233,7 +233,7 @@ impl Minimum {
         }
     }
 
-    fn about_nothing(&self, bundles: &[BundleCoverage]) -> Problem {
+    fn about_nothing(&self, bundles: &[BundleCoverage]) -> Error {
         let (what, glob, names): (_, _, Vec<String>) = match &self.scope {
             Scope::Packages(_, glob) => (
                 "package",
@@ -255,7 +255,7 @@ impl Minimum {
             ),
             Scope::Whole => ("class", "", Vec::new()),
         };
-        let problem = Problem::user("H0671", format!("a rule of --fail-under matches no {what}"))
+        let problem = Error::mistake("H0671", format!("a rule of --fail-under matches no {what}"))
             .with("found", format!("{what}:{glob}"));
         match unmatched::within(glob, &names).or_else(|| unmatched::nearest(glob, &names)) {
             Some(nearest) => problem.with("nearest", nearest),

@@ -12,23 +12,22 @@ mod endpoint;
 mod name_template;
 mod sender;
 
-pub use delivery::Delivery;
-pub use endpoint::{OtlpOptions, Target};
-
 use std::hash::{BuildHasher, RandomState};
 use std::thread;
 use std::time::Duration;
 
+pub use delivery::Delivery;
+pub use endpoint::{OtlpOptions, Target};
+use errors::Error;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use probes::events::{Call, TaskStep, Trace};
 use prost::Message;
+use sender::Sender;
 use trace::otlp::{Service, Spans, metrics};
 use trace::rolling::Rolling;
 use trace::trees::{PlacedCall, Trees};
 
-use crate::problem::Problem;
 use crate::settling::SettlingJvms;
-use sender::Sender;
 
 /// Spans in one request.
 const BATCH: usize = 512;
@@ -72,7 +71,7 @@ impl Export {
     ///
     /// # Errors
     /// If no thread can be started (`H0661`).
-    pub fn start(target: Target) -> Result<Self, Problem> {
+    pub fn start(target: Target) -> Result<Self, Error> {
         Ok(Self {
             sender: Sender::start(&target)?,
             target,

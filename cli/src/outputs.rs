@@ -8,18 +8,18 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use coverage::report::{self, ExecutionData, Report, SourceLookup};
+use errors::Error;
+use files::{Content, Files};
 
 use crate::args::Outputs;
 use crate::checked_options::absolute;
 use crate::inputs::sources::Sources;
 use crate::preflight;
-use crate::problem::Problem;
 use crate::stdout::is_stdout;
-use files::{Content, Files};
 
 /// Returns a path without links, also for a file that does not exist yet, so that equal files have
 /// equal paths.
-fn real_path(path: &Path) -> Result<PathBuf, Problem> {
+fn real_path(path: &Path) -> Result<PathBuf, Error> {
     let path = absolute(path)?;
     let there = path
         .ancestors()
@@ -34,12 +34,12 @@ fn real_path(path: &Path) -> Result<PathBuf, Problem> {
     })
 }
 
-fn both(one: &str, other: &str, path: &Path) -> Problem {
+fn both(one: &str, other: &str, path: &Path) -> Error {
     let message = match is_stdout(path) {
         true => format!("{one} and {other} would both write to standard output"),
         false => format!("{one} and {other} would both write {}", path.display()),
     };
-    Problem::user("H0670", message).with("help", "name another file for one of them")
+    Error::mistake("H0670", message).with("help", "name another file for one of them")
 }
 
 /// Checks whether a file is directly in the folder of an HTML report, as JaCoCo's XML is, under a
@@ -68,13 +68,13 @@ fn begin_of(path: &Path) -> Option<Vec<u8>> {
 }
 
 /// Refuses to replace an input of reports by a report.
-fn check_is_no_material(option: &str, path: &Path) -> Result<(), Problem> {
+fn check_is_no_material(option: &str, path: &Path) -> Result<(), Error> {
     let begin = begin_of(path).unwrap_or_default();
     if !MATERIAL.iter().any(|magic| begin.starts_with(magic)) {
         return Ok(());
     }
     let message = format!("{option} would replace {}", path.display());
-    Err(Problem::user("H0689", message)
+    Err(Error::mistake("H0689", message)
         .with(
             "found",
             "an input of reports: a run file, a class file or a jar",
@@ -131,7 +131,7 @@ impl Outputs {
     /// # Errors
     /// `H0670` with both options, `H0689` for an output in place of an input, and as
     /// [`atomic::is_replaceable`].
-    pub fn check(&self, others: &[(&'static str, &Option<PathBuf>)]) -> Result<(), Problem> {
+    pub fn check(&self, others: &[(&'static str, &Option<PathBuf>)]) -> Result<(), Error> {
         let mut known: Vec<(&str, PathBuf)> = Vec::new();
         for (option, path) in self.files().iter().chain(others) {
             let Some(path) = path else { continue };
@@ -158,12 +158,12 @@ impl Outputs {
     ///
     /// # Errors
     /// `H0606`.
-    pub fn check_per_test(&self, is_html_written: bool) -> Result<(), Problem> {
+    pub fn check_per_test(&self, is_html_written: bool) -> Result<(), Error> {
         let has_room = self.html.is_some() || self.lcov.is_some() || self.json.is_some();
         if !self.per_test || has_room || is_html_written && !self.any() {
             return Ok(());
         }
-        let problem = Problem::user("H0606", "--per-test needs a report that names tests");
+        let problem = Error::mistake("H0606", "--per-test needs a report that names tests");
         Err(problem.with("expected", "--html, --lcov or --json"))
     }
 
@@ -171,7 +171,7 @@ impl Outputs {
     ///
     /// # Errors
     /// `H0620`.
-    pub fn check_writable(&self) -> Result<(), Problem> {
+    pub fn check_writable(&self) -> Result<(), Error> {
         self.html.as_deref().map_or(Ok(()), preflight::folder)?;
         preflight::files(self.files().map(|(_, path)| path))
     }

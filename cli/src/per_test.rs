@@ -8,13 +8,13 @@ use coverage::analysis::analyze_as;
 use coverage::filter::Counting;
 use coverage::model::{BundleBuilder, BundleCoverage, ClassCoverage};
 use coverage::report::per_test::{Test, Tests};
+use errors::{Warning, Warnings};
 use probes::TestHits;
 use trace::numbers::counted;
 
 use crate::analysis::inlining;
 use crate::inputs::execution_data::ExecutionDataStore;
 use crate::test_coverage::{cut_off, flags, incomplete, missing_tests};
-use crate::warnings::{Warning, Warnings};
 
 /// A source file: package, name, and its number among several of this name.
 type File<'a> = (&'a str, &'a str, u16);

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
-use host::HostError;
+use errors::Error;
 use host::compiler::{Code, Compiler, CompilerProcess};
 use host::plugin_file::PluginFile;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -19,7 +19,7 @@ const TURN: Duration = Duration::from_millis(100);
 pub struct PluginCompiler;
 
 impl Compiler for PluginCompiler {
-    fn compile(&self, plugin: &PluginFile) -> Result<Code, HostError> {
+    fn compile(&self, plugin: &PluginFile) -> Result<Code, Error> {
         let bar = begin(plugin);
         let code = CompilerProcess::new(vec![child::program()]).compile(plugin);
         bar.finish_and_clear();

@@ -9,13 +9,13 @@ pub mod watched_files;
 
 use std::path::{Path, PathBuf};
 
+use errors::Error;
 use host::PluginDescription;
 use host::config::{BUNDLED, PluginConfig};
 use host::plugin_description;
 
 use crate::added_plugins;
 use crate::plugin_compiler::PluginCompiler;
-use crate::problem::Problem;
 
 /// The user's argument PLUGIN.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl PluginSource {
     /// # Errors
     /// If the argument is no bundled name, component file or project (`H0682`), or cannot be built
     /// (`H0683`, `H0684`).
-    pub fn find(plugin: &str) -> Result<Self, Problem> {
+    pub fn find(plugin: &str) -> Result<Self, Error> {
         let path = Path::new(plugin);
         if path.is_dir() {
             return build::build(path).map(Self::Built);
@@ -48,7 +48,7 @@ impl PluginSource {
         if let Some(added) = added_plugins::find(plugin)? {
             return Ok(Self::File(added));
         }
-        Err(Problem::user("H0682", format!("`{plugin}` is no plugin"))
+        Err(Error::mistake("H0682", format!("`{plugin}` is no plugin"))
             .with(
                 "expected",
                 format!(
@@ -81,7 +81,7 @@ impl PluginSource {
     ///
     /// # Errors
     /// If it does not load (`H01xx`).
-    pub fn describe(&self) -> Result<PluginDescription, Problem> {
+    pub fn describe(&self) -> Result<PluginDescription, Error> {
         let described = plugin_description::describe(&self.configuration(), &PluginCompiler)?;
         Ok(described)
     }
@@ -91,11 +91,11 @@ impl PluginSource {
 ///
 /// # Errors
 /// If the folder holds no project (`H0682`), or it cannot be built (`H0683`, `H0684`).
-pub fn component_of(plugin: &str) -> Result<String, Problem> {
+pub fn component_of(plugin: &str) -> Result<String, Error> {
     let path = Path::new(plugin);
     // A known plugin of this name takes precedence over a folder.
     let is_named =
-        || Ok::<_, Problem>(BUNDLED.contains(&plugin) || added_plugins::find(plugin)?.is_some());
+        || Ok::<_, Error>(BUNDLED.contains(&plugin) || added_plugins::find(plugin)?.is_some());
     if !path.is_dir() || is_named()? {
         return Ok(plugin.to_owned());
     }

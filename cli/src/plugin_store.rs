@@ -11,6 +11,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use errors::Error;
 use host::config::lock::{LOCK, Lock, LockedPlugin, STORE};
 use host::plugin_file::PluginFile;
 use rustix::fs::{FlockOperation, flock};
@@ -18,7 +19,6 @@ use tempfile::TempDir;
 
 use crate::outputs::atomic;
 use crate::plugin_store::settings_file::SettingsFile;
-use crate::problem::Problem;
 use crate::temporary;
 
 /// Lock file of the command that changes the store.
@@ -45,9 +45,9 @@ impl Store {
     ///
     /// # Errors
     /// If it cannot be created (`H0620`).
-    pub fn open(project: &Path) -> Result<Self, Problem> {
+    pub fn open(project: &Path) -> Result<Self, Error> {
         let folder = project.join(STORE);
-        fs::create_dir_all(&folder).map_err(|error| Problem::unwritable(&folder, &error))?;
+        fs::create_dir_all(&folder).map_err(|error| Error::unwritable(&folder, &error))?;
         Ok(Self {
             project: project.to_owned(),
             folder,
@@ -58,15 +58,15 @@ impl Store {
     ///
     /// # Errors
     /// If it cannot be created (`H0620`).
-    pub fn incoming(&self) -> Result<TempDir, Problem> {
-        temporary::folder(&self.folder).map_err(|error| Problem::unwritable(&self.folder, &error))
+    pub fn incoming(&self) -> Result<TempDir, Error> {
+        temporary::folder(&self.folder).map_err(|error| Error::unwritable(&self.folder, &error))
     }
 
     /// Locks the store. Waits for other commands that change it.
     ///
     /// # Errors
     /// If the store cannot be locked (`H0620`), or `classhook.lock` is damaged (`H0118`).
-    pub fn hold(&self) -> Result<HeldStore<'_>, Problem> {
+    pub fn hold(&self) -> Result<HeldStore<'_>, Error> {
         let path = self.folder.join(HELD);
         let held = File::options().create(true).append(true).open(&path);
         let held = held.and_then(|file| {
@@ -74,7 +74,7 @@ impl Store {
             Ok(file)
         });
         Ok(HeldStore {
-            _held: held.map_err(|error| Problem::unwritable(&path, &error))?,
+            _held: held.map_err(|error| Error::unwritable(&path, &error))?,
             lock: Lock::load(&self.project)?,
             store: self,
         })
@@ -86,11 +86,11 @@ impl HeldStore<'_> {
     ///
     /// # Errors
     /// If it cannot be written (`H0620`).
-    pub fn keep(&self, from: &Path, plugin: &LockedPlugin) -> Result<(), Problem> {
+    pub fn keep(&self, from: &Path, plugin: &LockedPlugin) -> Result<(), Error> {
         let path = plugin.file(&self.store.project);
         let folder = path.parent().unwrap_or(&path);
         let kept = fs::create_dir_all(folder).and_then(|()| fs::rename(from, &path));
-        kept.map_err(|error| Problem::unwritable(&path, &error))
+        kept.map_err(|error| Error::unwritable(&path, &error))
     }
 
     /// Adds or replaces a plugin: its component, the lock and `classhook.toml`, or none of them
@@ -103,7 +103,7 @@ impl HeldStore<'_> {
         from: &Path,
         plugin: LockedPlugin,
         settings: &SettingsFile,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), Error> {
         let former = self.lock.clone();
         let taken = self.keep(from, &plugin);
         let taken = taken.and_then(|()| self.lock(plugin));
@@ -115,7 +115,7 @@ impl HeldStore<'_> {
     }
 
     /// Adds a plugin to the lock, or replaces the one of this name.
-    fn lock(&mut self, plugin: LockedPlugin) -> Result<(), Problem> {
+    fn lock(&mut self, plugin: LockedPlugin) -> Result<(), Error> {
         let mut lock = self.lock.clone();
         lock.plugins.retain(|it| it.name != plugin.name);
         lock.plugins.push(plugin);
@@ -127,13 +127,13 @@ impl HeldStore<'_> {
     ///
     /// # Errors
     /// If the lock cannot be written (`H0620`).
-    pub fn unlock(&mut self, names: &[String]) -> Result<(), Problem> {
+    pub fn unlock(&mut self, names: &[String]) -> Result<(), Error> {
         let mut lock = self.lock.clone();
         lock.plugins.retain(|plugin| !names.contains(&plugin.name));
         self.write(lock)
     }
 
-    fn write(&mut self, lock: Lock) -> Result<(), Problem> {
+    fn write(&mut self, lock: Lock) -> Result<(), Error> {
         let text = lock.text();
         let path = self.store.project.join(LOCK);
         atomic::file(&path, &|out| out.write_all(text.as_bytes()))?;
@@ -162,10 +162,10 @@ impl HeldStore<'_> {
 ///
 /// # Errors
 /// If the file cannot be read (`H0106`, `H0117`) or written (`H0620`).
-pub fn copy(name: &str, from: &Path, to: &Path) -> Result<(), Problem> {
+pub fn copy(name: &str, from: &Path, to: &Path) -> Result<(), Error> {
     let file = PluginFile::open(name, from)?;
     let written = File::create(to).and_then(|mut to| to.write_all(&file.wasm));
-    written.map_err(|error| Problem::unwritable(to, &error))
+    written.map_err(|error| Error::unwritable(to, &error))
 }
 
 #[cfg(test)]

@@ -4,25 +4,24 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use errors::{Error, Warning, Warnings};
 use observations::tables::PluginTables;
 use probes::events::Column;
 use trace::results::{ComputedTable, Table};
 
 use crate::inputs::run_files::{self, RunFileKind};
-use crate::problem::Problem;
-use crate::warnings::{Warning, Warnings};
 
 /// Reads files. Warnings about missing data go to `warnings`.
 ///
 /// # Errors
 /// If a file cannot be read, is damaged or of another version (`H0611`).
-pub fn read(files: &[PathBuf], warnings: &mut Warnings) -> Result<Vec<PluginTables>, Problem> {
+pub fn read(files: &[PathBuf], warnings: &mut Warnings) -> Result<Vec<PluginTables>, Error> {
     let mut all = Vec::new();
     for path in files {
-        let content = fs::read(path).map_err(|error| Problem::unreadable(path, &error))?;
+        let content = fs::read(path).map_err(|error| Error::unreadable(path, &error))?;
         let read = PluginTables::parse(&content).map_err(|cause| {
             let message = format!("{} does not hold complete tables", path.display());
-            Problem::user("H0611", message).with("found", cause)
+            Error::mistake("H0611", message).with("found", cause)
         })?;
         all.push(read);
     }
@@ -33,7 +32,7 @@ pub fn read(files: &[PathBuf], warnings: &mut Warnings) -> Result<Vec<PluginTabl
 
 /// Reads the tables of all runs and plugins in a folder, if it exists. Missing data is not
 /// reported: it may belong to another run.
-fn in_folder(folder: &Path) -> Result<Vec<PluginTables>, Problem> {
+fn in_folder(folder: &Path) -> Result<Vec<PluginTables>, Error> {
     let files = match folder.is_dir() {
         true => run_files::in_folder(folder)?,
         false => Vec::new(),
@@ -49,7 +48,7 @@ pub fn of_run(
     (run, plugin): (&str, &str),
     folder: &Path,
     warnings: &mut Warnings,
-) -> Result<Vec<PluginTables>, Problem> {
+) -> Result<Vec<PluginTables>, Error> {
     let mut all = in_folder(folder)?;
     all.retain(|one| one.jvm.run == run && one.plugin == plugin);
     warnings.extend(all.iter().filter_map(missing));
@@ -61,7 +60,7 @@ pub fn of_run(
 ///
 /// # Errors
 /// As [`of_run`].
-pub fn retired_of_run(run: &str, folder: &Path, since: SystemTime) -> Result<Warnings, Problem> {
+pub fn retired_of_run(run: &str, folder: &Path, since: SystemTime) -> Result<Warnings, Error> {
     let all = in_folder(folder)?.into_iter();
     let since = since.duration_since(UNIX_EPOCH).unwrap_or_default();
     let is_of_run = |one: &PluginTables| {
@@ -80,7 +79,7 @@ pub fn beside(
     snapshot: &Path,
     plugin: &str,
     warnings: &mut Warnings,
-) -> Result<Vec<PluginTables>, Problem> {
+) -> Result<Vec<PluginTables>, Error> {
     let folder = snapshot.parent().unwrap_or(Path::new("."));
     let mut files = run_files::in_folder(folder)?;
     // Named like the snapshot except for the extension. An agent that stays may write several.

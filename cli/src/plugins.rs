@@ -2,19 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
+use errors::Error;
 use host::config::{BUNDLED, CAPABILITIES, LogLevel, PluginConfig};
-use host::{CodeSource, Config, HostError, Loader, Pipeline};
+use host::{CodeSource, Config, Loader, Pipeline};
 
 use crate::added_plugins;
 use crate::plugin_compiler::PluginCompiler;
-use crate::problem::Problem;
 
 /// Resolves a bundled name, the name of an added plugin, or a `.wasm` file. Everything is granted,
 /// because none of its code runs in a JVM.
 ///
 /// # Errors
 /// If the argument is none of these (`H0105`).
-pub fn configuration(plugin: &str) -> Result<PluginConfig, Problem> {
+pub fn configuration(plugin: &str) -> Result<PluginConfig, Error> {
     let is_path = plugin.ends_with(".wasm") || plugin.contains('/');
     let is_folder = Path::new(plugin).is_dir();
     let config = if is_path && !is_folder {
@@ -28,7 +28,7 @@ pub fn configuration(plugin: &str) -> Result<PluginConfig, Problem> {
         let build = format!(
             "classhook plugin build {plugin}   # then give the component in {plugin}/target"
         );
-        return Err(Problem::user("H0105", what)
+        return Err(Error::mistake("H0105", what)
             .with("expected", "a component, a file that ends in .wasm")
             .with("help", build));
     } else {
@@ -37,7 +37,7 @@ pub fn configuration(plugin: &str) -> Result<PluginConfig, Problem> {
             BUNDLED.join(", ")
         );
         let message = format!("there is no bundled plugin `{plugin}`");
-        return Err(HostError::new("H0105", message)
+        return Err(Error::mistake("H0105", message)
             .with("expected", expected)
             .into());
     };
@@ -48,13 +48,13 @@ pub fn configuration(plugin: &str) -> Result<PluginConfig, Problem> {
 }
 
 /// As [`configuration`], with the plugin's settings from a `classhook.toml`, found by its name.
-fn configured(plugin: &str, file: &Path) -> Result<PluginConfig, Problem> {
+fn configured(plugin: &str, file: &Path) -> Result<PluginConfig, Error> {
     let wanted = configuration(plugin)?;
     let mut all = Config::load(file)?.plugins;
     let Some(index) = all.iter().position(|found| found.name == wanted.name) else {
         let names: Vec<_> = all.iter().map(|found| found.name.as_str()).collect();
         let message = format!("{} configures no plugin `{}`", file.display(), wanted.name);
-        return Err(HostError::new("H0105", message)
+        return Err(Error::mistake("H0105", message)
             .with("found", names.join(", "))
             .into());
     };
@@ -72,7 +72,7 @@ fn configured(plugin: &str, file: &Path) -> Result<PluginConfig, Problem> {
 ///
 /// # Errors
 /// As [`configuration`], and if the settings or the plugin cannot be loaded.
-pub fn pipeline(plugin: &str, settings: Option<&Path>) -> Result<Pipeline, Problem> {
+pub fn pipeline(plugin: &str, settings: Option<&Path>) -> Result<Pipeline, Error> {
     Ok(Pipeline::new(&alone(plugin, settings)?, &PluginCompiler)?)
 }
 
@@ -80,7 +80,7 @@ pub fn pipeline(plugin: &str, settings: Option<&Path>) -> Result<Pipeline, Probl
 ///
 /// # Errors
 /// As [`configuration`], and if the settings cannot be loaded.
-pub fn one(plugin: &str, settings: Option<&Path>) -> Result<PluginConfig, Problem> {
+pub fn one(plugin: &str, settings: Option<&Path>) -> Result<PluginConfig, Error> {
     match settings {
         Some(file) => configured(plugin, file),
         None => configuration(plugin),
@@ -91,7 +91,7 @@ pub fn one(plugin: &str, settings: Option<&Path>) -> Result<PluginConfig, Proble
 ///
 /// # Errors
 /// As [`configuration`], and if the settings cannot be loaded.
-pub fn alone(plugin: &str, settings: Option<&Path>) -> Result<Config, Problem> {
+pub fn alone(plugin: &str, settings: Option<&Path>) -> Result<Config, Error> {
     let mut config = Config {
         plugins: vec![one(plugin, settings)?],
         ..Config::default()

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use attach::Process;
+use errors::Error;
 use host::cache::Cache;
 use host::compilation::Compilation;
 use host::config::{PluginConfig, PluginSource};
@@ -16,7 +17,6 @@ use crate::jvm_files;
 use crate::jvm_tmp::JvmTmp;
 use crate::launch::AgentOptions;
 use crate::plugin_compiler::PluginCompiler;
-use crate::problem::Problem;
 use crate::temporary;
 
 /// The folder with compiled plugins for an agent: this user's cache, or a folder that lives as long
@@ -38,7 +38,7 @@ impl Precompiled {
     ///
     /// # Errors
     /// If a plugin cannot be read or compiled (`H0106`, `H0109`, `H0117`, `H0116`).
-    pub fn for_children(config: &Config) -> Result<Self, Problem> {
+    pub fn for_children(config: &Config) -> Result<Self, Error> {
         if !has_files(config) {
             return Ok(Self::default());
         }
@@ -55,7 +55,7 @@ impl Precompiled {
     ///
     /// # Errors
     /// As [`Precompiled::for_children`].
-    pub fn for_plugin(plugin: &OsStr, pid: i32) -> Result<Self, Problem> {
+    pub fn for_plugin(plugin: &OsStr, pid: i32) -> Result<Self, Error> {
         let path = Path::new(plugin);
         let file = path
             .is_absolute()
@@ -71,7 +71,7 @@ impl Precompiled {
     ///
     /// # Errors
     /// As [`Precompiled::for_children`], or if the JVM cannot read a plugin's file (`H0607`).
-    pub fn for_jvm(config: &Config, pid: i32) -> Result<Self, Problem> {
+    pub fn for_jvm(config: &Config, pid: i32) -> Result<Self, Error> {
         if !has_files(config) {
             return Ok(Self::default());
         }
@@ -128,7 +128,7 @@ fn has_files(config: &Config) -> bool {
     sources.any(|source| matches!(source, PluginSource::File(_)))
 }
 
-fn in_cache(config: &Config, cache: Cache) -> Result<Precompiled, Problem> {
+fn in_cache(config: &Config, cache: Cache) -> Result<Precompiled, Error> {
     let folder = cache.folder().to_owned();
     let compilation = Compilation::with(cache, &PluginCompiler);
     for plugin in &config.plugins {

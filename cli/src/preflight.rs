@@ -4,7 +4,8 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::problem::Problem;
+use errors::Error;
+
 use crate::special_file::is_special;
 use crate::stdout::is_stdout;
 use crate::temporary;
@@ -15,8 +16,8 @@ use crate::temporary;
 ///
 /// # Errors
 /// If no file can be created there (`H0620`).
-pub fn folder(folder: &Path) -> Result<(), Problem> {
-    make_one_in(folder).map_err(|error| Problem::unwritable(folder, &error))
+pub fn folder(folder: &Path) -> Result<(), Error> {
+    make_one_in(folder).map_err(|error| Error::unwritable(folder, &error))
 }
 
 /// Writes a `.gitignore` that excludes everything in the folder.
@@ -30,22 +31,22 @@ pub fn keep_from_git(folder: &Path) {
 ///
 /// # Errors
 /// If a path is a folder, or no file can be created at its location (`H0620`).
-pub fn files<'p>(asked: impl IntoIterator<Item = &'p Option<PathBuf>>) -> Result<(), Problem> {
+pub fn files<'p>(asked: impl IntoIterator<Item = &'p Option<PathBuf>>) -> Result<(), Error> {
     let mut files = asked.into_iter().flatten();
     files.try_for_each(|path| file(path))
 }
 
-fn file(path: &Path) -> Result<(), Problem> {
+fn file(path: &Path) -> Result<(), Error> {
     if is_stdout(path) || is_special(path) {
         return Ok(());
     }
     if path.is_dir() {
         let error = io::Error::from(ErrorKind::IsADirectory);
-        return Err(Problem::unwritable(path, &error));
+        return Err(Error::unwritable(path, &error));
     }
     let file = behind_links(path);
     let made = make_one_in(file.parent().unwrap_or(&file));
-    made.map_err(|error| Problem::unwritable(path, &error))
+    made.map_err(|error| Error::unwritable(path, &error))
 }
 
 /// Creates a file in the folder, or in its nearest existing parent, and removes it.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use control::Request;
 use control::message::{Progress, Status};
+use errors::{Error, PARTIAL};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -14,7 +15,6 @@ use trace::numbers::{counted, thousands};
 use crate::agent::Agent;
 use crate::args::Target;
 use crate::interrupt::Interrupt;
-use crate::problem::{PARTIAL, Problem};
 use crate::show::say;
 
 /// From this many classes on, users learn the cost of the change for their program.
@@ -33,7 +33,7 @@ pub fn ask<T: DeserializeOwned + Send>(
     agent: &mut Agent,
     request: &Request,
     interrupt: &mut Interrupt,
-) -> Result<T, Problem> {
+) -> Result<T, Error> {
     let mut second = Agent::connect(agent.pid())?;
     thread::scope(|scope| {
         let answer = scope.spawn(|| agent.ask_patiently(request));
@@ -59,7 +59,7 @@ pub fn answer<T: DeserializeOwned>(
     target: &Target,
     request: &Request,
     text: impl FnOnce(&T) -> String,
-) -> Result<u8, Problem> {
+) -> Result<u8, Error> {
     let mut interrupt = Interrupt::new()?;
     let mut agent = Agent::connect(target.pid)?;
     let answer: Value = ask(&mut agent, request, &mut interrupt)?;
@@ -77,7 +77,7 @@ pub fn answer<T: DeserializeOwned>(
 ///
 /// # Errors
 /// As [`Agent::ask`].
-pub fn follow(agent: &mut Agent, interrupt: &mut Interrupt) -> Result<Status, Problem> {
+pub fn follow(agent: &mut Agent, interrupt: &mut Interrupt) -> Result<Status, Error> {
     let mut change = Followed::new(true);
     loop {
         let status = change.turn(agent, interrupt)?;
@@ -103,7 +103,7 @@ impl Followed {
     }
 
     /// Shows the progress, and cancels the change once after a signal.
-    fn turn(&mut self, agent: &mut Agent, interrupt: &mut Interrupt) -> Result<Status, Problem> {
+    fn turn(&mut self, agent: &mut Agent, interrupt: &mut Interrupt) -> Result<Status, Error> {
         let status: Status = agent.ask_for(&Request::Status)?;
         self.bar.show(status.progress);
         let stops = status.progress.is_some() && interrupt.came();

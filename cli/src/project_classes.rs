@@ -5,13 +5,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use errors::Error;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{Recorded, ReportInputs};
 use crate::build_tools;
 use crate::checked_options::absolute;
 use crate::outputs::atomic;
-use crate::problem::Problem;
 use crate::show::{path, say};
 
 /// The file's name in the output folder.
@@ -35,12 +35,12 @@ struct Project {
 ///
 /// # Errors
 /// If the file cannot be written (`H0620`).
-pub fn keep(output: &Path, tool: &str, inputs: &ReportInputs) -> Result<(), Problem> {
+pub fn keep(output: &Path, tool: &str, inputs: &ReportInputs) -> Result<(), Error> {
     let file = output.join(FILE);
     if inputs.classes.is_empty() {
         return match fs::remove_file(&file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(Problem::unwritable(&file, &error))
+                Err(Error::unwritable(&file, &error))
             }
             _ => Ok(()),
         };
@@ -51,7 +51,7 @@ pub fn keep(output: &Path, tool: &str, inputs: &ReportInputs) -> Result<(), Prob
     let project = Project {
         version: VERSION,
         tool: tool.to_owned(),
-        classes: classes.collect::<Result<_, Problem>>()?,
+        classes: classes.collect::<Result<_, Error>>()?,
         sources: sources.collect::<Result<_, _>>()?,
     };
     atomic::file(&file, &|out| {
@@ -64,7 +64,7 @@ pub fn keep(output: &Path, tool: &str, inputs: &ReportInputs) -> Result<(), Prob
 ///
 /// # Errors
 /// If the stored file cannot be read (`H0611`, `H0612`), and as [`Recorded::check`].
-pub fn recorded(recorded: &Recorded) -> Result<Recorded, Problem> {
+pub fn recorded(recorded: &Recorded) -> Result<Recorded, Error> {
     let recorded = Recorded {
         inputs: of_folders(&recorded.files, &recorded.inputs)?,
         ..recorded.clone()
@@ -74,7 +74,7 @@ pub fn recorded(recorded: &Recorded) -> Result<Recorded, Problem> {
 }
 
 /// Adds the project's own classes of a recorded build, unless the user names others.
-fn of_folders(paths: &[PathBuf], inputs: &ReportInputs) -> Result<ReportInputs, Problem> {
+fn of_folders(paths: &[PathBuf], inputs: &ReportInputs) -> Result<ReportInputs, Error> {
     let mut inputs = inputs.clone();
     if inputs.has_classes() {
         return Ok(inputs);
@@ -98,10 +98,10 @@ fn of_folders(paths: &[PathBuf], inputs: &ReportInputs) -> Result<ReportInputs, 
     Ok(inputs)
 }
 
-fn read(file: &Path) -> Result<Option<Project>, Problem> {
+fn read(file: &Path) -> Result<Option<Project>, Error> {
     let bytes = match fs::read(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        bytes => bytes.map_err(|error| Problem::unreadable(file, &error))?,
+        bytes => bytes.map_err(|error| Error::unreadable(file, &error))?,
     };
     let project = serde_json::from_slice::<Project>(&bytes).map_err(|error| error.to_string());
     let project = project.and_then(|project| match project.version {
@@ -110,7 +110,7 @@ fn read(file: &Path) -> Result<Option<Project>, Problem> {
     });
     project.map(Some).map_err(|found| {
         let message = format!("{} does not list the reported classes", path(file));
-        Problem::user("H0611", message)
+        Error::mistake("H0611", message)
             .with(
                 "expected",
                 format!("a file of `classhook coverage`, version {VERSION}"),

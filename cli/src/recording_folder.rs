@@ -7,11 +7,11 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, chown};
 use std::path::{Path, PathBuf};
 
 use attach::Process;
+use errors::Error;
 use rustix::fs::Access;
 use rustix::process::geteuid;
 
 use crate::checked_options::{CheckedOptions, absolute};
-use crate::problem::Problem;
 use crate::show::{self, say};
 
 /// The default folder, relative to that of the command.
@@ -32,7 +32,7 @@ pub fn of_jvm(
     process: &Process,
     library: &Path,
     checked: &CheckedOptions,
-) -> Result<PathBuf, Problem> {
+) -> Result<PathBuf, Error> {
     let is_default = checked.is_default_output;
     in_jvm(process, library, (&checked.output, is_default))
 }
@@ -42,7 +42,7 @@ pub fn of_jvm(
 ///
 /// # Errors
 /// If the current folder was removed, or the JVM's user cannot write to the named folder (`H0620`).
-pub fn lasting(process: &Process, named: Option<&Path>) -> Result<PathBuf, Problem> {
+pub fn lasting(process: &Process, named: Option<&Path>) -> Result<PathBuf, Error> {
     let folder = absolute(named.unwrap_or(Path::new(DEFAULT)))?;
     let around = folder.parent().unwrap_or(Path::new("/"));
     in_jvm(process, around, (&folder, named.is_none()))
@@ -54,7 +54,7 @@ fn in_jvm(
     process: &Process,
     here: &Path,
     (asked, is_default): (&Path, bool),
-) -> Result<PathBuf, Problem> {
+) -> Result<PathBuf, Error> {
     let asked = &asked.to_owned();
     if !process.sees(here) {
         return Ok(match is_default {
@@ -81,10 +81,10 @@ fn in_jvm(
     Ok(folder)
 }
 
-fn refused(process: &Process, folder: &Path, error: &io::Error) -> Problem {
+fn refused(process: &Process, folder: &Path, error: &io::Error) -> Error {
     let (user, folder) = (process.effective_uid(), folder.display());
     let message = format!("the JVM's user {user} cannot write to {folder}");
-    Problem::user("H0620", message)
+    Error::mistake("H0620", message)
         .with("found", error.to_string())
         .with(
             "help",

@@ -7,11 +7,11 @@ use std::process::{Child, Stdio};
 
 use ::relay::{Report, Sent};
 use clap::Args;
+use errors::Error;
 use trace::numbers::{counted, thousands};
 
 use crate::child::{self, SEND};
 use crate::heading;
-use crate::problem::Problem;
 use crate::show::{name, say};
 
 /// Help if no connection was made.
@@ -58,27 +58,27 @@ impl RelayOptions {
     ///
     /// # Errors
     /// If nothing can be sent there, or the token cannot be used (`H0669`).
-    pub fn check(&self) -> Result<(), Problem> {
+    pub fn check(&self) -> Result<(), Error> {
         let Some(to) = &self.to else { return Ok(()) };
         self.check_words(to)?;
         ::relay::check(to, self.token_file.as_deref())
-            .map_err(|cause| Problem::user("H0669", "nothing can be sent").with("found", cause))
+            .map_err(|cause| Error::mistake("H0669", "nothing can be sent").with("found", cause))
     }
 
     /// Checks the form of the address, and that a token is named where one is needed.
-    fn check_words(&self, to: &str) -> Result<(), Problem> {
+    fn check_words(&self, to: &str) -> Result<(), Error> {
         let is_tcp = to.starts_with("tcp://");
         if !is_tcp && !to.starts_with("unix:") {
-            return Err(Problem::user("H0669", "--to is no receiver address")
+            return Err(Error::mistake("H0669", "--to is no receiver address")
                 .with("expected", "tcp://HOST:PORT or unix:PATH")
                 .with("found", to));
         }
         match &self.token_file {
-            None if is_tcp => Err(Problem::user("H0669", "tcp needs a token")
+            None if is_tcp => Err(Error::mistake("H0669", "tcp needs a token")
                 .with("help", "`classhook collect --token-file FILE` creates one; copy that file, and name it here with --token-file")),
             Some(file) => match file.metadata() {
                 Ok(_) => Ok(()),
-                Err(error) => Err(Problem::unreadable(file, &error)),
+                Err(error) => Err(Error::unreadable(file, &error)),
             },
             None => Ok(()),
         }
@@ -88,11 +88,7 @@ impl RelayOptions {
     ///
     /// # Errors
     /// If no child process can be started (`H0667`).
-    pub fn start(
-        &self,
-        folder: &Path,
-        which: FileSelection<'_>,
-    ) -> Result<Option<Sending>, Problem> {
+    pub fn start(&self, folder: &Path, which: FileSelection<'_>) -> Result<Option<Sending>, Error> {
         let Some(to) = &self.to else { return Ok(None) };
         let which = match which {
             FileSelection::Run(id) => format!("run:{id}"),
@@ -117,7 +113,7 @@ impl Sending {
     ///
     /// # Errors
     /// If the receiver does not have all bytes (`H0666`), or the child process failed (`H0667`).
-    pub fn finish(mut self) -> Result<(), Problem> {
+    pub fn finish(mut self) -> Result<(), Error> {
         drop(self.child.stdin.take()); // the end of the recording
         let mut answer = Vec::new();
         if let Some(mut out) = self.child.stdout.take() {
@@ -126,9 +122,7 @@ impl Sending {
         let _ = self.child.wait();
         match serde_json::from_slice::<Result<Report, String>>(&answer) {
             Ok(Ok(report)) => print_report(&report, &self.to),
-            Ok(Err(cause)) => {
-                Err(Problem::partial("H0669", "nothing was sent").with("found", cause))
-            }
+            Ok(Err(cause)) => Err(Error::partial("H0669", "nothing was sent").with("found", cause)),
             Err(_) => Err(unusable("it ended without an answer")),
         }
     }
@@ -141,7 +135,7 @@ impl Drop for Sending {
     }
 }
 
-fn print_report(report: &Report, to: &str) -> Result<(), Problem> {
+fn print_report(report: &Report, to: &str) -> Result<(), Error> {
     let bytes: u64 = report.files.iter().map(|sent| sent.bytes).sum();
     let (bytes, to) = (thousands(bytes), name(to));
     let whole = report.files.iter().filter(|sent| sent.whole).count();
@@ -158,7 +152,7 @@ fn print_report(report: &Report, to: &str) -> Result<(), Problem> {
         (_, true) => ("nothing was sent: there is no recording".to_owned(), EMPTY),
         _ => (format!("not everything was sent to {to}"), CUT_OFF),
     };
-    let problem = Problem::partial("H0666", message);
+    let problem = Error::partial("H0666", message);
     let problem = lacking.iter().fold(problem, |problem, sent| {
         let (bytes, left) = (thousands(sent.bytes), thousands(sent.left));
         problem.with(
@@ -173,8 +167,8 @@ fn print_report(report: &Report, to: &str) -> Result<(), Problem> {
     Err(problem.with("help", help))
 }
 
-fn unusable(found: &str) -> Problem {
-    Problem::partial("H0667", "the process that sends the recording failed")
+fn unusable(found: &str) -> Error {
+    Error::partial("H0667", "the process that sends the recording failed")
         .with("found", found)
         .with("help", "with --output DIR the recording stays here as well")
 }

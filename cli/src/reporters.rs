@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
+use errors::Error;
 use host::config::PluginConfig;
 use host::recorded::{Recorded, RecordedEvent, RecordedSum, RecordedTable};
 use host::report::{Reported, deadline, report};
@@ -14,7 +15,6 @@ use crate::heading;
 use crate::plugin_compiler::PluginCompiler;
 use crate::plugin_project::PluginSource;
 use crate::plugins;
-use crate::problem::Problem;
 
 /// Options that select plugins for tables.
 #[derive(Debug, Clone, Default, Args)]
@@ -33,12 +33,12 @@ impl ReportPlugins {
     ///
     /// # Errors
     /// If one does not load (`H01xx`, `H068x`), or computes no tables (`H0697`).
-    pub fn find(&self) -> Result<Reporters, Problem> {
+    pub fn find(&self) -> Result<Reporters, Error> {
         let found = self.plugins.iter().map(|plugin| self.one(plugin));
         Ok(Reporters(found.collect::<Result<_, _>>()?))
     }
 
-    fn one(&self, plugin: &str) -> Result<PluginConfig, Problem> {
+    fn one(&self, plugin: &str) -> Result<PluginConfig, Error> {
         let source = PluginSource::find(plugin)?;
         let reference = source.reference();
         let config = plugins::one(&reference.to_string_lossy(), self.config.as_deref())?;
@@ -46,7 +46,7 @@ impl ReportPlugins {
             return Ok(config);
         }
         let message = format!("the plugin `{}` computes no tables", config.name);
-        Err(Problem::user("H0697", message)
+        Err(Error::mistake("H0697", message)
             .with("expected", "a component that exports classhook:plugin/reporter")
             .with("help", "leave it out to show its recorded data; in Rust `classhook_sdk::export!(…, reporter)` exports a `Reporter`"))
     }
@@ -65,7 +65,7 @@ impl Reporters {
 
     /// Adds the tables that the plugins compute. The second result holds their failures.
     #[must_use]
-    pub fn add_to(&self, recorded: Vec<Table>) -> (Vec<Table>, Vec<Problem>) {
+    pub fn add_to(&self, recorded: Vec<Table>) -> (Vec<Table>, Vec<Error>) {
         let recorded = Arc::new(recorded);
         let (mut computed, mut failed) = (Vec::new(), Vec::new());
         for plugin in &self.0 {
@@ -85,7 +85,7 @@ impl Reporters {
 }
 
 /// Returns the tables of one plugin, or the cause and the error for the user.
-fn one(plugin: &PluginConfig, recorded: &Arc<Vec<Table>>) -> Result<Vec<Table>, (String, Problem)> {
+fn one(plugin: &PluginConfig, recorded: &Arc<Vec<Table>>) -> Result<Vec<Table>, (String, Error)> {
     let name = &plugin.name;
     let is_own = |number: &usize| recorded.get(*number).is_some_and(|it| it.plugin() == name);
     let own: Vec<usize> = (0..recorded.len()).filter(is_own).collect();
@@ -115,7 +115,7 @@ fn one(plugin: &PluginConfig, recorded: &Arc<Vec<Table>>) -> Result<Vec<Table>, 
     }
     match reported {
         Err(error) => {
-            let problem = Problem::from(error);
+            let problem = Error::from(error);
             Err((problem.to_string(), problem))
         }
         Ok(Reported::Nothing) => Ok(Vec::new()),
@@ -142,9 +142,9 @@ fn one(plugin: &PluginConfig, recorded: &Arc<Vec<Table>>) -> Result<Vec<Table>, 
     }
 }
 
-fn not_computed(plugin: &str, cause: &str) -> Problem {
+fn not_computed(plugin: &str, cause: &str) -> Error {
     let message = format!("the plugin `{plugin}` has not computed its tables");
-    Problem::partial("H0698", message).with("cause", cause)
+    Error::partial("H0698", message).with("cause", cause)
 }
 
 /// The recorded tables of one plugin, among all tables.

@@ -5,13 +5,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use coverage::model::{BundleCoverage, CounterKind};
+use errors::{Error, Warning, Warnings};
 
 use crate::heading;
 use crate::minimums::{self, Minimum, Shortfall};
-use crate::problem::Problem;
 use crate::rules::{self, rule::Names, rule::Rule};
 use crate::show::name;
-use crate::warnings::{Warning, Warnings};
 
 /// The rules of a command, as given.
 #[derive(Debug, Clone, Default, Args)]
@@ -30,7 +29,7 @@ impl Rules {
     ///
     /// # Errors
     /// As [`rules::read`].
-    pub fn read(&self) -> Result<Requirements, Problem> {
+    pub fn read(&self) -> Result<Requirements, Error> {
         let files = self.rules.iter().map(|path| rules::read(path));
         let rules: Vec<Vec<Rule>> = files.collect::<Result<_, _>>()?;
         Ok(Requirements {
@@ -64,7 +63,7 @@ impl Requirements {
         bundles: &[BundleCoverage],
         all: &[BundleCoverage],
         warnings: &mut Warnings,
-    ) -> Result<Verdict, Problem> {
+    ) -> Result<Verdict, Error> {
         if self.count() > 0 && all.iter().all(|bundle| bundle.classes().next().is_none()) {
             return Err(nothing_measured());
         }
@@ -96,8 +95,8 @@ impl Requirements {
     }
 }
 
-fn no_complexity() -> Problem {
-    Problem::user("H0673", "no rule can limit the complexity of changed lines")
+fn no_complexity() -> Error {
+    Error::mistake("H0673", "no rule can limit the complexity of changed lines")
         .with("expected", "line, branch, instruction, method or class")
         .with(
             "help",
@@ -106,8 +105,8 @@ fn no_complexity() -> Problem {
 }
 
 /// Returns the error for an empty measurement, which fulfils no rule.
-fn nothing_measured() -> Problem {
-    Problem::user("H0671", "no class was measured, so no rule can be checked")
+fn nothing_measured() -> Error {
+    Error::mistake("H0671", "no class was measured, so no rule can be checked")
         .with("expected", "at least one class with instructions")
         .with("found", "none")
         .with(
@@ -118,8 +117,8 @@ fn nothing_measured() -> Problem {
 
 const ABOUT_NOTHING: &str = "this rule matches no name of a measured element";
 
-fn about_nothing(rule: &Rule) -> Problem {
-    Problem::user("H0671", ABOUT_NOTHING).with("at", rule.origin.clone())
+fn about_nothing(rule: &Rule) -> Error {
+    Error::mistake("H0671", ABOUT_NOTHING).with("at", rule.origin.clone())
 }
 
 /// As in JaCoCo, such a rule holds.
@@ -159,7 +158,7 @@ impl Verdict {
     ///
     /// # Errors
     /// `H0673`, with exit code 4.
-    pub fn problem(&self) -> Result<(), Problem> {
+    pub fn problem(&self) -> Result<(), Error> {
         let message = match (self.short.len(), self.violations.len()) {
             (0, 0) => return Ok(()),
             (count, 0) => {
@@ -169,7 +168,7 @@ impl Verdict {
                 format!("coverage violates the rules, {}", times(short + violations))
             }
         };
-        Err(Problem::short("H0673", message))
+        Err(Error::shortfall("H0673", message))
     }
 }
 

@@ -20,15 +20,15 @@ pub mod xml_form;
 
 use std::path::Path;
 
-use crate::problem::Problem;
 use document::Document;
+use errors::Error;
 use rule::Rule;
 
 /// Reads the rules of a file, which is XML if it begins with `<`.
 ///
 /// # Errors
 /// If the file cannot be read, or has an invalid rule (`H0676`).
-pub fn read(path: &Path) -> Result<Vec<Rule>, Problem> {
+pub fn read(path: &Path) -> Result<Vec<Rule>, Error> {
     let document = Document::read(path)?;
     let text = document.text().trim_start_matches('\u{feff}');
     let rules = match text.trim_start().starts_with('<') {

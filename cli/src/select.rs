@@ -1,12 +1,12 @@
 //! Selects the classes of a report: the agent's selectors, applied to class files and run files.
 
 use coverage::class::ClassDescription;
+use errors::Error;
 use host::selector::{SelectableClass, Selection, Verdict};
 use host::{CodeSource, Loader, code_source};
 use probes::events::ClassNames;
 
 use crate::excluded_annotations::ExcludedAnnotations;
-use crate::problem::Problem;
 use crate::show::say;
 
 /// Selectors over names, annotations, supertypes and, if known, the location of a class file.
@@ -30,11 +30,11 @@ impl Filter {
     ///
     /// # Errors
     /// If a selector is invalid (`H0606`).
-    pub fn new(selectors: &[String]) -> Result<Self, Problem> {
+    pub fn new(selectors: &[String]) -> Result<Self, Error> {
         let without = |what: &str| {
             let kept = parts(selectors).filter(|part| !concerns(part, what));
             Selection::parse(&kept.collect::<Vec<_>>()).map_err(|error| {
-                Problem::user("H0606", error.to_string()).with(
+                Error::mistake("H0606", error.to_string()).with(
                     "expected",
                     "com.acme.**, @com.acme.Annotation, <:com.acme.Base, location:target/classes; `!` in front excludes",
                 )
@@ -52,7 +52,7 @@ impl Filter {
     ///
     /// # Errors
     /// As [`Filter::new`], and for a selector over locations or source files.
-    pub fn of_event_files(selectors: &[String]) -> Result<Self, Problem> {
+    pub fn of_event_files(selectors: &[String]) -> Result<Self, Error> {
         if let Some(part) = parts(selectors).find(|part| concerns(part, "source:")) {
             return Err(cannot(
                 part,
@@ -84,7 +84,7 @@ impl Filter {
     /// # Errors
     /// As [`Filter::new`], and for a selector over unknown data: loaders, or locations without
     /// class locations.
-    pub fn of_report(selectors: &[String], has_places: bool) -> Result<Self, Problem> {
+    pub fn of_report(selectors: &[String], has_places: bool) -> Result<Self, Error> {
         if let Some(part) = parts(selectors).find(|part| concerns(part, "loader:")) {
             return Err(cannot(
                 part,
@@ -105,7 +105,7 @@ impl Filter {
     ///
     /// # Errors
     /// `H0606` for an invalid name of an annotation.
-    pub fn excluding(self, annotations: &[String]) -> Result<Self, Problem> {
+    pub fn excluding(self, annotations: &[String]) -> Result<Self, Error> {
         Ok(Self {
             excluded: ExcludedAnnotations::parse(annotations)?,
             ..self
@@ -154,7 +154,7 @@ impl Filter {
     ///
     /// # Errors
     /// As [`Filter::new`], and for a selector over anything else.
-    pub fn of_names(selectors: &[String]) -> Result<Self, Problem> {
+    pub fn of_names(selectors: &[String]) -> Result<Self, Error> {
         let others = ["@", "<:", "source:", "loader:", "location:"];
         let is_other = |part: &&str| others.iter().any(|what| concerns(part, what));
         match parts(selectors).find(is_other) {
@@ -205,9 +205,9 @@ impl Filter {
     }
 }
 
-fn cannot(part: &str, help: &str) -> Problem {
+fn cannot(part: &str, help: &str) -> Error {
     let message = format!("the selector `{part}` has no effect in a report");
-    Problem::user("H0606", message).with("help", help)
+    Error::mistake("H0606", message).with("help", help)
 }
 
 fn parts(selectors: &[String]) -> impl Iterator<Item = &str> {

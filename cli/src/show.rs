@@ -9,17 +9,16 @@ use std::fmt::Display;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
+use errors::Error;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-
-use crate::problem::Problem;
 
 /// Writes text of several lines. A reader that closes its end is no error.
 ///
 /// # Errors
 /// If standard output cannot be written (`H0624`).
-pub fn show(text: &str) -> Result<(), Problem> {
+pub fn show(text: &str) -> Result<(), Error> {
     write(&escape::lines(text))
 }
 
@@ -27,7 +26,7 @@ pub fn show(text: &str) -> Result<(), Problem> {
 ///
 /// # Errors
 /// As [`show`].
-pub fn show_json(value: &Value) -> Result<(), Problem> {
+pub fn show_json(value: &Value) -> Result<(), Error> {
     write(&escape::json(&format!("{value:#}\n")))
 }
 
@@ -35,7 +34,7 @@ pub fn show_json(value: &Value) -> Result<(), Problem> {
 ///
 /// # Errors
 /// As [`show`].
-pub fn show_coloured(text: &str) -> Result<(), Problem> {
+pub fn show_coloured(text: &str) -> Result<(), Error> {
     write(text)
 }
 
@@ -43,7 +42,7 @@ pub fn show_coloured(text: &str) -> Result<(), Problem> {
 ///
 /// # Errors
 /// As [`show`].
-pub fn show_beside(is_taken: bool, text: &str) -> Result<(), Problem> {
+pub fn show_beside(is_taken: bool, text: &str) -> Result<(), Error> {
     if is_taken {
         to_stderr(text);
         return Ok(());
@@ -70,7 +69,7 @@ pub fn complain(text: impl Display) {
 ///
 /// # Errors
 /// The last problem.
-pub fn all_but_last(problems: impl IntoIterator<Item = Problem>) -> Result<(), Problem> {
+pub fn all_but_last(problems: impl IntoIterator<Item = Error>) -> Result<(), Error> {
     let mut last = None;
     for problem in problems {
         if let Some(before) = last.replace(problem) {
@@ -96,7 +95,7 @@ pub fn path(path: &Path) -> String {
 ///
 /// # Errors
 /// `H0704` if it cannot be decoded again.
-pub fn answer<T: Serialize + DeserializeOwned>(answer: &T) -> Result<T, Problem> {
+pub fn answer<T: Serialize + DeserializeOwned>(answer: &T) -> Result<T, Error> {
     let value = serde_json::to_value(answer).map_err(|error| unreadable(&error))?;
     read(escaped(value))
 }
@@ -105,7 +104,7 @@ pub fn answer<T: Serialize + DeserializeOwned>(answer: &T) -> Result<T, Problem>
 ///
 /// # Errors
 /// `H0704` if it has another form.
-pub fn read<T: DeserializeOwned>(answer: Value) -> Result<T, Problem> {
+pub fn read<T: DeserializeOwned>(answer: Value) -> Result<T, Error> {
     serde_json::from_value(answer).map_err(|error| unreadable(&error))
 }
 
@@ -113,7 +112,7 @@ pub fn read<T: DeserializeOwned>(answer: Value) -> Result<T, Problem> {
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_escaped<T: DeserializeOwned>(answer: Value) -> Result<T, Problem> {
+pub fn read_escaped<T: DeserializeOwned>(answer: Value) -> Result<T, Error> {
     read(escaped(answer))
 }
 
@@ -129,14 +128,14 @@ fn escaped(value: Value) -> Value {
     }
 }
 
-fn unreadable(error: &serde_json::Error) -> Problem {
-    Problem::ours("H0704", "the agent's answer cannot be read").with("found", error.to_string())
+fn unreadable(error: &serde_json::Error) -> Error {
+    Error::fault("H0704", "the agent's answer cannot be read").with("found", error.to_string())
 }
 
-fn write(text: &str) -> Result<(), Problem> {
+fn write(text: &str) -> Result<(), Error> {
     match std::io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Problem::ours("H0624", "cannot write to standard output")
+            Err(Error::fault("H0624", "cannot write to standard output")
                 .with("found", error.to_string()))
         }
         _ => Ok(()),

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use clap::Args;
+use errors::Error;
 use probes::events::{Call, TaskStep, Trace, Wait};
 use trace::names::Names;
 use trace::recording::{EndedItem, Recording};
@@ -14,7 +15,6 @@ use trace::table::duration;
 use crate::args::Settings;
 use crate::call_options::nanos;
 use crate::heading;
-use crate::problem::Problem;
 use crate::settling::SettlingJvms;
 use crate::show::{say, show_beside};
 use crate::traces::refuse_without_calls;
@@ -39,11 +39,11 @@ impl SlowOptions {
     ///
     /// # Errors
     /// `H0663` if a condition selects calls: their callers and callees would be unknown.
-    pub fn added(&self, mut settings: Settings, when: Option<&str>) -> Result<Settings, Problem> {
+    pub fn added(&self, mut settings: Settings, when: Option<&str>) -> Result<Settings, Error> {
         settings.waits = self.slow.is_some();
         match when.filter(|_| self.slow.is_some()) {
             None => Ok(settings),
-            Some(when) => Err(Problem::user(
+            Some(when) => Err(Error::mistake(
                 "H0663",
                 "--slow needs the calls that --when leaves out",
             )
@@ -56,7 +56,7 @@ impl SlowOptions {
     ///
     /// # Errors
     /// `H0636`.
-    pub fn refuse_calls(&self) -> Result<(), Problem> {
+    pub fn refuse_calls(&self) -> Result<(), Error> {
         self.slow
             .map_or(Ok(()), |_| Err(refuse_without_calls(Path::new("--slow"))))
     }
@@ -65,7 +65,7 @@ impl SlowOptions {
     ///
     /// # Errors
     /// If calls cannot be read or sorted, or standard output cannot be written (`H0624`).
-    pub fn print(&self, recordings: &[Recording], beside: bool) -> Result<(), Problem> {
+    pub fn print(&self, recordings: &[Recording], beside: bool) -> Result<(), Error> {
         let Some(mut printer) = Printer::of(self, beside) else {
             return Ok(());
         };
@@ -90,7 +90,7 @@ impl SlowOptions {
                 }
             });
             failed?;
-            read.map_err(|error| Problem::ours("H0624", error.to_string()))?;
+            read.map_err(|error| Error::fault("H0624", error.to_string()))?;
             calls.finish();
             printer.print(&recording.trace, calls.take())?;
             recording.lose_tasks(calls.take_lost_tasks());
@@ -127,7 +127,7 @@ impl Printer {
         self.most.is_some_and(|most| self.printed >= most)
     }
 
-    fn print(&mut self, trace: &Trace, calls: Vec<SlowCall>) -> Result<(), Problem> {
+    fn print(&mut self, trace: &Trace, calls: Vec<SlowCall>) -> Result<(), Error> {
         if calls.is_empty() {
             return Ok(());
         }
@@ -220,7 +220,7 @@ impl SlowTrees {
     ///
     /// # Errors
     /// `H0624`.
-    pub fn turn<'r>(&mut self, all: impl Iterator<Item = &'r mut Rolling>) -> Result<(), Problem> {
+    pub fn turn<'r>(&mut self, all: impl Iterator<Item = &'r mut Rolling>) -> Result<(), Error> {
         for (calls, trace, settled) in self.jvms.turn(all) {
             calls.settle(settled);
             self.lost_tasks += calls.take_lost_tasks();
@@ -233,7 +233,7 @@ impl SlowTrees {
     ///
     /// # Errors
     /// `H0624`.
-    pub fn end<'r>(&mut self, all: impl Iterator<Item = &'r mut Rolling>) -> Result<(), Problem> {
+    pub fn end<'r>(&mut self, all: impl Iterator<Item = &'r mut Rolling>) -> Result<(), Error> {
         for (calls, rolling) in self.jvms.iter_mut().zip(all) {
             calls.finish();
             self.lost_tasks += calls.take_lost_tasks();

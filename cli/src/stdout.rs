@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use crate::problem::Problem;
+use errors::Error;
 
 /// Checks whether a path means standard output.
 #[must_use]
@@ -15,11 +15,11 @@ pub fn is_stdout(path: &Path) -> bool {
 ///
 /// # Errors
 /// `H0624`.
-pub fn stream(content: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), Problem> {
+pub fn stream(content: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
     let mut out = BufWriter::new(io::stdout().lock());
     match content(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Problem::ours("H0624", "cannot write to standard output")
+            Err(Error::fault("H0624", "cannot write to standard output")
                 .with("found", error.to_string()))
         }
         _ => Ok(()),

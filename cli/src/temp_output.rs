@@ -6,12 +6,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use attach::Process;
+use errors::Error;
 use tempfile::TempDir;
 
 use crate::agent::Agent;
 use crate::args::Settings;
 use crate::jvm_tmp::JvmTmp;
-use crate::problem::Problem;
 use crate::show::{self, say};
 use crate::temporary::{self, KEPT, RECORDS};
 
@@ -32,7 +32,7 @@ impl TempOutput {
     ///
     /// # Errors
     /// If the process does not exist, or the folder cannot be created (`H0620`).
-    pub fn in_jvm(pid: i32, settings: &mut Settings) -> Result<Option<Self>, Problem> {
+    pub fn in_jvm(pid: i32, settings: &mut Settings) -> Result<Option<Self>, Error> {
         match Agent::find(pid)? {
             Ok(_) => Ok(None),
             Err(process) => Self::seen_by(&process, settings),
@@ -43,14 +43,14 @@ impl TempOutput {
     ///
     /// # Errors
     /// As [`TempOutput::in_jvm`].
-    pub fn in_any_jvm(pid: i32, settings: &mut Settings) -> Result<Option<Self>, Problem> {
+    pub fn in_any_jvm(pid: i32, settings: &mut Settings) -> Result<Option<Self>, Error> {
         match Agent::find(pid)? {
             Ok(agent) => Self::seen_by(agent.process(), settings),
             Err(process) => Self::seen_by(&process, settings),
         }
     }
 
-    fn seen_by(process: &Process, settings: &mut Settings) -> Result<Option<Self>, Problem> {
+    fn seen_by(process: &Process, settings: &mut Settings) -> Result<Option<Self>, Error> {
         if !is_anywhere(settings) {
             return Ok(None);
         }
@@ -69,7 +69,7 @@ impl TempOutput {
     ///
     /// # Errors
     /// If the folder cannot be created (`H0620`).
-    pub fn of_command(settings: &mut Settings) -> Result<Option<Self>, Problem> {
+    pub fn of_command(settings: &mut Settings) -> Result<Option<Self>, Error> {
         if !is_anywhere(settings) {
             return Ok(None);
         }
@@ -121,8 +121,8 @@ fn is_anywhere(settings: &Settings) -> bool {
 }
 
 /// Returns the error for a missing temporary file or folder.
-pub fn no_folder(error: io::Error) -> Problem {
-    Problem::user("H0620", "cannot create a folder for the recording")
+pub fn no_folder(error: io::Error) -> Error {
+    Error::mistake("H0620", "cannot create a folder for the recording")
         .with("found", error.to_string())
         .with("help", "name a folder with --output")
 }

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use errors::Error;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 use tempfile::{Builder, NamedTempFile, TempDir};
 
 use crate::inputs::run_files::is_written;
-use crate::problem::Problem;
 
 /// Prefix of their names, followed by the creating process.
 const PREFIX: &str = "classhook-for-";
@@ -29,9 +29,9 @@ const KEPT_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 ///
 /// # Errors
 /// If it cannot be created (`H0620`).
-pub fn usual_folder() -> Result<TempDir, Problem> {
+pub fn usual_folder() -> Result<TempDir, Error> {
     let parent = std::env::temp_dir();
-    folder(&parent).map_err(|error| Problem::unwritable(&parent, &error))
+    folder(&parent).map_err(|error| Error::unwritable(&parent, &error))
 }
 
 /// Creates a private folder in another one.

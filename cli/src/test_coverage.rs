@@ -9,6 +9,7 @@ use class_description::{Arena, describe};
 use coverage::analysis::{analyze, analyze_with_lines};
 use coverage::class::ClassDescription;
 use coverage::model::{ClassCoverage, LineCoverage, Lines};
+use errors::{Error, Warning, Warnings};
 use probes::TestHits;
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -17,9 +18,7 @@ use trace::numbers::counted;
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::execution_data::ExecutionDataStore;
 use crate::inputs::runs::{self, RunSelection};
-use crate::problem::Problem;
 use crate::show::say;
-use crate::warnings::{Warning, Warnings};
 
 /// Snapshots and output format of the commands on tests.
 #[derive(Debug, Clone, Args)]
@@ -60,7 +59,7 @@ impl TestCoverage {
     ///
     /// # Errors
     /// If no file is found (`H0610` and others), or no test in it (`H0690`).
-    pub fn read(snapshots: &Snapshots, warnings: &mut Warnings) -> Result<Self, Problem> {
+    pub fn read(snapshots: &Snapshots, warnings: &mut Warnings) -> Result<Self, Error> {
         let RunSelection { files, notes } = runs::find(&snapshots.files, snapshots.all_runs)?;
         notes.iter().for_each(say);
         let mut damaged = DamagedFiles::new(snapshots.strict_inputs);
@@ -72,7 +71,7 @@ impl TestCoverage {
                 "{} with hits of whole runs only",
                 counted(files.len(), "file")
             );
-            return Err(Problem::user("H0690", message)
+            return Err(Error::mistake("H0690", message)
                 .with("found", found)
                 .with("help", help));
         }

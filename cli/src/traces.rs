@@ -8,9 +8,18 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+pub use completeness::without_calls as refuse_without_calls;
+pub use completeness::{
+    StreamedLines, are_finished, follows_all, has_calls, is_complete, is_following, is_streamed,
+    not_finished,
+};
+use completeness::{has_calls_or_events, without_calls};
+use errors::Error;
 use escape::line;
 use observations::tables::PluginTables;
 use probes::events::Trace;
+use recorded::traces;
+pub use recorded::{event_files, is_of_calls, methods, of_run, of_visit, read};
 use trace::flame::Labels;
 use trace::names::Names;
 use trace::recording::{Recording, Scratch};
@@ -24,7 +33,6 @@ use crate::heading;
 use crate::outputs::files::{Content, Files};
 use crate::plugin_tables;
 use crate::preflight;
-use crate::problem::Problem;
 use crate::reporters::Reporters;
 use crate::select::Filter;
 use crate::show;
@@ -32,16 +40,6 @@ use crate::special_file::is_special;
 use crate::stdout::is_stdout;
 use crate::terminal;
 use crate::value_check;
-
-pub use completeness::without_calls as refuse_without_calls;
-pub use completeness::{
-    StreamedLines, are_finished, follows_all, has_calls, is_complete, is_following, is_streamed,
-    not_finished,
-};
-use completeness::{has_calls_or_events, without_calls};
-
-use recorded::traces;
-pub use recorded::{event_files, is_of_calls, methods, of_run, of_visit, read};
 
 /// Outputs of a trace.
 #[derive(Debug, Clone, Default, Args)]
@@ -137,16 +135,16 @@ impl StackOptions {
     ///
     /// # Errors
     /// `H0612`, `H0663`.
-    pub fn check(&self, is_drawn: bool) -> Result<(), Problem> {
+    pub fn check(&self, is_drawn: bool) -> Result<(), Error> {
         let Some(path) = &self.against else {
             return Ok(());
         };
         if !is_drawn {
             let message = "--against needs --flame-graph or --folded";
-            return Err(Problem::user("H0663", message).with("help", "add one of them"));
+            return Err(Error::mistake("H0663", message).with("help", "add one of them"));
         }
         let found = std::fs::metadata(path);
-        found.map_or_else(|error| Err(Problem::unreadable(path, &error)), |_| Ok(()))
+        found.map_or_else(|error| Err(Error::unreadable(path, &error)), |_| Ok(()))
     }
 
     /// Returns a title with the recording of --against.
@@ -185,7 +183,7 @@ impl StackOptions {
             });
         }
         if let Some(left_out) = stacks.left_out() {
-            let problem = Problem::partial("H0651", "the stacks are incomplete");
+            let problem = Error::partial("H0651", "the stacks are incomplete");
             let help = "--fold-recursion or a lower --stack-depth reduces them";
             made.failed
                 .push(problem.with("found", left_out).with("help", help));
@@ -260,7 +258,7 @@ impl TraceOutputs {
     ///
     /// # Errors
     /// As [`Outputs::check`], and if a file cannot be written (`H0620`).
-    pub fn check(&self) -> Result<(), Problem> {
+    pub fn check(&self) -> Result<(), Error> {
         let files = self.files();
         Outputs::default().check(&files)?;
         self.check_stacks()?;
@@ -276,7 +274,7 @@ impl TraceOutputs {
     ///
     /// # Errors
     /// As [`StackOptions::check`].
-    pub fn check_stacks(&self) -> Result<(), Problem> {
+    pub fn check_stacks(&self) -> Result<(), Error> {
         let is_drawn = self.flame_graph.is_some() || self.folded.is_some();
         self.stacks.check(is_drawn)
     }
@@ -292,7 +290,7 @@ impl TraceOutputs {
     ///
     /// # Errors
     /// `H0636`.
-    pub fn refuse_calls(&self) -> Result<(), Problem> {
+    pub fn refuse_calls(&self) -> Result<(), Error> {
         let files = [
             &self.flame_graph,
             &self.folded,
@@ -316,10 +314,10 @@ impl TraceOutputs {
     /// If a file or standard output cannot be written, a file needs single calls and none were
     /// recorded (`H0636`), a plugin has not computed its tables (`H0698`), or the recording is
     /// incomplete (`H0651`), which is checked last.
-    pub fn make(&self, recordings: &[Recording], streamed: StreamedLines) -> Result<(), Problem> {
+    pub fn make(&self, recordings: &[Recording], streamed: StreamedLines) -> Result<(), Error> {
         let summary = Summary::of(traces(recordings), self.order());
         let tables = results::of(recordings);
-        let tables = tables.map_err(|error| Problem::ours("H0624", error.to_string()))?;
+        let tables = tables.map_err(|error| Error::fault("H0624", error.to_string()))?;
         let (mut tables, uncomputed) = self.reporters.add_to(tables);
         tables.extend(plugin_tables::merged(&self.observed));
         let mut made = Files::default();
@@ -346,7 +344,7 @@ impl TraceOutputs {
         summary: &Summary,
         tables: &[results::Table],
         written: &[PathBuf],
-    ) -> Result<(), Problem> {
+    ) -> Result<(), Error> {
         let layout = Layout {
             width: terminal::columns(),
             colours: terminal::colours(),
@@ -360,7 +358,7 @@ impl TraceOutputs {
                     .iter()
                     .try_for_each(|path| writeln!(text, "wrote {}", show::path(path)))
             });
-        printed.map_err(|error| Problem::ours("H0624", error.to_string()))?;
+        printed.map_err(|error| Error::fault("H0624", error.to_string()))?;
         let text = String::from_utf8_lossy(&text);
         show::show_beside(self.beside || self.takes_stdout(), &text)
     }
@@ -418,7 +416,7 @@ impl TraceOutputs {
     }
 
     /// Checks that the requested tables exist.
-    fn expect_tables(&self, tables: &[results::Table]) -> Result<(), Problem> {
+    fn expect_tables(&self, tables: &[results::Table]) -> Result<(), Error> {
         let is_there = |name: &str| tables.iter().any(|table| table.name() == name);
         let mut names = self.tables.iter().map(|asked| table_and_rows(asked).0);
         let Some(name) = names.find(|name| !is_there(name)) else {
@@ -427,7 +425,7 @@ impl TraceOutputs {
         let found = tables.iter().filter(|table| table.is_table());
         let found: Vec<&str> = found.map(results::Table::name).collect();
         let message = format!("there is no table `{name}`");
-        Err(Problem::partial("H0688", message).with("found", found.join(", ")))
+        Err(Error::partial("H0688", message).with("found", found.join(", ")))
     }
 
     /// Writes the requested files of plugins' tables.
@@ -510,12 +508,7 @@ impl TraceOutputs {
         }
     }
 
-    fn draw(
-        &self,
-        recordings: &[Recording],
-        first: &Path,
-        made: &mut Files,
-    ) -> Result<(), Problem> {
+    fn draw(&self, recordings: &[Recording], first: &Path, made: &mut Files) -> Result<(), Error> {
         let before = match &self.stacks.against {
             Some(path) => recorded::before(path, &self.filter, &self.scratch())?,
             None => Vec::new(),
@@ -525,7 +518,7 @@ impl TraceOutputs {
         for (side, recordings) in [(Side::Before, before.as_slice()), (Side::After, recordings)] {
             for recording in recordings {
                 let added = stacks.add_calls(recording, &names, side);
-                added.map_err(|error| Problem::unwritable(first, &error).partly())?;
+                added.map_err(|error| Error::unwritable(first, &error).partly())?;
             }
         }
         let title = self.stacks.title(title(recordings));
@@ -586,8 +579,8 @@ fn table_and_rows(asked: &str) -> (&str, Option<usize>) {
     with_rows.map_or((asked, None), |(name, rows)| (name, Some(rows)))
 }
 
-fn no_table() -> Problem {
-    Problem::user("H0688", "the recording has no table of a plugin")
+fn no_table() -> Error {
+    Error::mistake("H0688", "the recording has no table of a plugin")
         .with(
             "expected",
             "counts or times with rows of a plugin (`Plan::row` of the SDK), or events (`Plan::event`)",

@@ -4,15 +4,14 @@ use std::collections::BTreeSet;
 
 use control::Request;
 use control::message::{Class, Plugin, Status};
+use errors::{Error, Warning};
 use trace::numbers::counted;
 
 use crate::agent::Agent;
 use crate::args::PluginSettings;
-use crate::problem::Problem;
 use crate::select::Filter;
 use crate::show::complain;
 use crate::unchanged_classes::UnchangedClasses;
-use crate::warnings::Warning;
 
 /// Minimum similarity of a suggested name, from 0 to 1.
 const LIKE: f64 = 0.8;
@@ -21,7 +20,7 @@ const LIKE: f64 = 0.8;
 ///
 /// # Errors
 /// As [`Agent::connect`] and [`Agent::ask`].
-pub fn warn(pid: i32, settings: &PluginSettings) -> Result<(), Problem> {
+pub fn warn(pid: i32, settings: &PluginSettings) -> Result<(), Error> {
     let mut agent = Agent::connect(pid)?;
     let status: Status = agent.ask_for(&Request::Status)?;
     if status
@@ -60,7 +59,7 @@ pub fn warn(pid: i32, settings: &PluginSettings) -> Result<(), Problem> {
 ///
 /// # Errors
 /// As [`Agent::connect`] and [`Agent::ask`].
-pub fn warn_of_nothing(pid: i32, settings: &PluginSettings) -> Result<(), Problem> {
+pub fn warn_of_nothing(pid: i32, settings: &PluginSettings) -> Result<(), Error> {
     let select = settings.select.as_slice();
     let mut agent = Agent::connect(pid)?;
     let status: Status = agent.ask_for(&Request::Status)?;
@@ -132,7 +131,7 @@ pub fn nearest(class: &str, classes: &[String]) -> Option<String> {
 
 /// Returns the error for a filter that selects no class, with the nearest names or a hint.
 #[must_use]
-pub fn selection(filter: &Filter, classes: &[String], loaders: &[String]) -> Problem {
+pub fn selection(filter: &Filter, classes: &[String], loaders: &[String]) -> Error {
     let selectors = filter.texts();
     let found = selectors.iter().map(|text| format!("--select {text}"));
     let found = found.collect::<Vec<_>>().join(" ");
@@ -154,7 +153,7 @@ pub fn selection(filter: &Filter, classes: &[String], loaders: &[String]) -> Pro
 
 /// Returns the error for a selector that matches no class loaded in a JVM.
 #[must_use]
-pub fn among_loaded(selector: &str, classes: &[Class]) -> Problem {
+pub fn among_loaded(selector: &str, classes: &[Class]) -> Error {
     let names: Vec<String> = classes.iter().map(|class| class.name.clone()).collect();
     let loaders = classes.iter().map(|class| {
         let loader = class.loader.split('@').next();
@@ -189,8 +188,8 @@ fn nothing(
     selectors: &[String],
     classes: &[String],
     loaders: &[String],
-) -> Problem {
-    let problem = Problem::user("H0671", message).with("found", found);
+) -> Error {
+    let problem = Error::mistake("H0671", message).with("found", found);
     let meant = selectors
         .iter()
         .filter_map(|selector| meant(selector, classes, loaders));

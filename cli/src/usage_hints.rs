@@ -5,21 +5,21 @@ use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory};
+use errors::Error;
 
 use crate::commands::Classhook;
 use crate::inputs::run_files;
-use crate::problem::Problem;
 
 /// Returns a suggestion if clap refused `words` because of a command without `--`, or without a
 /// command or a JVM.
 #[must_use]
-pub fn problem(error: &clap::Error, words: &[OsString]) -> Option<Problem> {
+pub fn problem(error: &clap::Error, words: &[OsString]) -> Option<Error> {
     without_dashes(error, words).or_else(|| without_target(error, words))
 }
 
 /// Returns the problem for a missing JVM and command, for example an empty shell variable for the
 /// PID.
-fn without_target(error: &clap::Error, words: &[OsString]) -> Option<Problem> {
+fn without_target(error: &clap::Error, words: &[OsString]) -> Option<Error> {
     let missing = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::Strings(missing)) => missing,
         _ => return None,
@@ -38,10 +38,10 @@ fn without_target(error: &clap::Error, words: &[OsString]) -> Option<Problem> {
     let help = format!(
         "classhook {name} 4711 … with a PID, which `classhook ps` lists, or classhook {name} … -- java -jar app.jar"
     );
-    Some(Problem::user("H0674", message).with("help", help))
+    Some(Error::mistake("H0674", message).with("help", help))
 }
 
-fn without_dashes(error: &clap::Error, words: &[OsString]) -> Option<Problem> {
+fn without_dashes(error: &clap::Error, words: &[OsString]) -> Option<Error> {
     let may_be = [
         ErrorKind::InvalidValue,
         ErrorKind::ValueValidation,
@@ -75,7 +75,7 @@ fn without_dashes(error: &clap::Error, words: &[OsString]) -> Option<Problem> {
     if run_files::is_called_as_one(Path::new(program)) {
         let message = format!("`{program}` is no command: it is named like a run file");
         let help = format!("`classhook report {}` shows it", quoted(program));
-        return Some(Problem::user("H0674", message).with("help", help));
+        return Some(Error::mistake("H0674", message).with("help", help));
     }
     let shown = |words: &[&str]| {
         words
@@ -87,7 +87,7 @@ fn without_dashes(error: &clap::Error, words: &[OsString]) -> Option<Problem> {
     let before = before.get(1..).unwrap_or_default();
     let message = format!("`{program}` needs `--` in front of it, as every command to start");
     let help = format!("classhook {} -- {}", shown(before), shown(started));
-    Some(Problem::user("H0674", message).with("help", help))
+    Some(Error::mistake("H0674", message).with("help", help))
 }
 
 /// Returns the index of the first word that is neither an option nor an option's value.

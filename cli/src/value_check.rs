@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use conditions::{Path, Root, Step};
 use control::Request;
 use control::message::Field;
+use errors::Error;
 use jvms::descriptor::{FieldType, MethodDescriptor};
 use jvms::modified_utf8::Utf8;
 use jvms::names;
@@ -13,7 +14,6 @@ use probes::events::{SpanInfo, Trace};
 use trace::absent::Absent;
 
 use crate::agent::Agent;
-use crate::problem::Problem;
 use crate::show;
 
 /// Minimum similarity of a suggested name, from 0 to 1.
@@ -39,7 +39,7 @@ pub fn nearest(wanted: &str, names: &[String]) -> Option<String> {
 ///
 /// # Errors
 /// `H0638` if there are such values.
-pub fn were_found(traces: &[&Trace]) -> Result<(), Problem> {
+pub fn were_found(traces: &[&Trace]) -> Result<(), Error> {
     never_found(&absent(traces))
 }
 
@@ -53,11 +53,11 @@ pub fn absent(traces: &[&Trace]) -> Absent {
 ///
 /// # Errors
 /// `H0638` if there are such values.
-pub fn never_found(absent: &Absent) -> Result<(), Problem> {
+pub fn never_found(absent: &Absent) -> Result<(), Error> {
     if absent.lines.is_empty() {
         return Ok(());
     }
-    let problem = Problem::partial("H0638", "a requested value is in no call");
+    let problem = Error::partial("H0638", "a requested value is in no call");
     let problem = absent
         .lines
         .iter()
@@ -89,7 +89,7 @@ impl ValueCheck<'_> {
     /// # Errors
     /// `H0657` for an unknown parameter, `H0638` for an unknown field, or if the agent does not
     /// answer.
-    pub fn check(&self, agent: &mut Agent) -> Result<(), Problem> {
+    pub fn check(&self, agent: &mut Agent) -> Result<(), Error> {
         if self.methods.is_empty() {
             return Ok(());
         }
@@ -99,7 +99,7 @@ impl ValueCheck<'_> {
             .try_for_each(|name| self.has_parameter(name))?;
         for path in self.watch.paths() {
             if let Some(lacking) = self.lacks(agent, path)? {
-                let problem = Problem::user("H0638", "a requested value is in no call")
+                let problem = Error::mistake("H0638", "a requested value is in no call")
                     .with("found", lacking.found);
                 return Err(match lacking.nearest {
                     Some(name) => problem.with("nearest", name),
@@ -110,7 +110,7 @@ impl ValueCheck<'_> {
         Ok(())
     }
 
-    fn has_parameter(&self, name: &str) -> Result<(), Problem> {
+    fn has_parameter(&self, name: &str) -> Result<(), Error> {
         let known: BTreeSet<&String> = self
             .methods
             .iter()
@@ -121,7 +121,7 @@ impl ValueCheck<'_> {
             return Ok(());
         }
         let shown = show::name(name).into_owned();
-        let problem = Problem::user("H0657", format!("no method has a parameter `{shown}`"));
+        let problem = Error::mistake("H0657", format!("no method has a parameter `{shown}`"));
         if known.is_empty() {
             return Err(problem
                 .with("found", "class files that name no parameters")
@@ -137,7 +137,7 @@ impl ValueCheck<'_> {
     }
 
     /// Returns the reason why no call has a value, if it holds for every method.
-    fn lacks(&self, agent: &mut Agent, path: &Path) -> Result<Option<MissingValue>, Problem> {
+    fn lacks(&self, agent: &mut Agent, path: &Path) -> Result<Option<MissingValue>, Error> {
         let roots: BTreeSet<String> = self
             .methods
             .iter()
@@ -181,11 +181,7 @@ fn of_type(kind: FieldType<'_>) -> String {
 }
 
 /// Follows the declared types of fields. Returns nothing if the value may exist.
-fn lacks_from(
-    agent: &mut Agent,
-    path: &Path,
-    root: String,
-) -> Result<Option<MissingValue>, Problem> {
+fn lacks_from(agent: &mut Agent, path: &Path, root: String) -> Result<Option<MissingValue>, Error> {
     let mut kind = root;
     for step in path.from_root() {
         let next = match (step, kind.as_bytes().first()) {
@@ -225,7 +221,7 @@ fn of_class(
     path: &Path,
     kind: &str,
     name: &str,
-) -> Result<Result<Option<String>, MissingValue>, Problem> {
+) -> Result<Result<Option<String>, MissingValue>, Error> {
     let internal = kind
         .get(1..kind.len().saturating_sub(1))
         .unwrap_or_default();

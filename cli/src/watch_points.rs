@@ -5,14 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use clap::Args;
 use conditions::{About, Show};
 use control::message::MethodRemark;
+use errors::{Error, Warning};
 use serde_json::{Map, Value, json};
 
 use crate::args::Settings;
 use crate::attached::AttachedPlugin;
 use crate::heading;
-use crate::problem::Problem;
 use crate::show::{complain, say};
-use crate::warnings::Warning;
 
 /// Maximum number of named causes.
 const MOST: usize = 5;
@@ -68,7 +67,7 @@ impl WatchPoints {
     ///
     /// # Errors
     /// `H0105` if the given settings are no JSON object.
-    pub fn add_to(&self, settings: &mut Settings) -> Result<(), Problem> {
+    pub fn add_to(&self, settings: &mut Settings) -> Result<(), Error> {
         if !self.any() {
             return Ok(());
         }
@@ -76,7 +75,7 @@ impl WatchPoints {
         let mut table: Map<String, Value> = match &plugins.plugin_settings {
             None => Map::new(),
             Some(text) => serde_json::from_str(text).map_err(|error| {
-                Problem::user("H0105", "--plugin-settings is no JSON object")
+                Error::mistake("H0105", "--plugin-settings is no JSON object")
                     .with("found", error.to_string())
             })?,
         };
@@ -123,14 +122,14 @@ impl WatchPoints {
     ///
     /// # Errors
     /// If no watched line or field has a requested value.
-    pub fn warn_of_nothing(&self, visit: &mut AttachedPlugin) -> Result<(), Problem> {
+    pub fn warn_of_nothing(&self, visit: &mut AttachedPlugin) -> Result<(), Error> {
         if visit.instrumented() > 0 {
             return Ok(());
         }
         let left_alone = visit.left_alone();
         if !left_alone.is_empty() {
             let message = format!("no {} can be watched so", self.name());
-            let problem = Problem::user("H0650", message);
+            let problem = Error::mistake("H0650", message);
             visit.has_told_left_alone();
             let causes = causes(&left_alone).into_iter().take(MOST);
             return Err(causes.fold(problem, |problem, cause| problem.with("found", cause)));
@@ -156,10 +155,10 @@ impl WatchPoints {
 
     /// Returns the error for a visit in which nothing was watched.
     #[must_use]
-    pub fn nothing(&self, found: &[String]) -> Problem {
+    pub fn nothing(&self, found: &[String]) -> Error {
         let places = self.at.iter().chain(&self.field);
         let places: Vec<&str> = places.map(String::as_str).collect();
-        let problem = Problem::user("H0650", format!("no {} was watched", self.name())).with(
+        let problem = Error::mistake("H0650", format!("no {} was watched", self.name())).with(
             "expected",
             format!(
                 "at least one {} in a class that is loaded, or was meanwhile",

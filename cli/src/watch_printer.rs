@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use control::Request;
 use control::message::{Change, Status};
+use errors::Error;
 use probes::events::{Lost, Moment, Outcome, Trace};
 use trace::absent::Absent;
 use trace::summary::Gap;
@@ -20,7 +21,6 @@ use trace::watched;
 
 use crate::agent::Agent;
 use crate::live::{EventFileSource, FollowedJvms, LiveEvent};
-use crate::problem::Problem;
 use crate::show::say;
 use crate::value_check;
 
@@ -56,7 +56,7 @@ pub struct CommandPlugin {
 #[derive(Debug)]
 pub struct WatchPrinter {
     flags: Arc<Flags>,
-    thread: Option<JoinHandle<Result<PrintedCalls, Problem>>>,
+    thread: Option<JoinHandle<Result<PrintedCalls, Error>>>,
 }
 
 /// Flags shared by the thread and the rest of the command.
@@ -140,7 +140,7 @@ impl WatchPrinter {
     ///
     /// # Errors
     /// If a file could not be read, or the output not be written.
-    pub fn finish(mut self) -> Result<PrintedCalls, Problem> {
+    pub fn finish(mut self) -> Result<PrintedCalls, Error> {
         self.flags.ends.store(true, Ordering::Release);
         match self.thread.take().map(JoinHandle::join) {
             Some(Ok(outcome)) => outcome,
@@ -178,7 +178,7 @@ struct Printer {
 impl Printer {
     /// Prints calls until the recording has ended and is read. Calls beyond the limit are read as
     /// well, because the records hold the counts of lost calls.
-    fn run(&mut self, jvms: &mut FollowedJvms, flags: &Flags) -> Result<(), Problem> {
+    fn run(&mut self, jvms: &mut FollowedJvms, flags: &Flags) -> Result<(), Error> {
         loop {
             let is_last = flags.ends.load(Ordering::Acquire);
             let more = jvms.read(&mut |_, trace, event| {
@@ -269,7 +269,7 @@ impl Printer {
         self.waiting.extend_from_slice(text.as_bytes());
     }
 
-    fn write(&mut self) -> Result<(), Problem> {
+    fn write(&mut self) -> Result<(), Error> {
         if self.waiting.is_empty() {
             return Ok(());
         }
@@ -279,7 +279,7 @@ impl Printer {
         match written {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.closed = true,
             Err(error) => {
-                return Err(Problem::ours("H0624", "cannot write to standard output")
+                return Err(Error::fault("H0624", "cannot write to standard output")
                     .with("found", error.to_string()));
             }
             Ok(()) => {}
@@ -309,6 +309,6 @@ fn disable(pid: u32, command: &CommandPlugin) {
     if let Err(problem) = agent.ask_for::<Change>(&Request::Disable { plugin })
         && !agent.has_left()
     {
-        say(format_args!("probes stay in {pid}: {}", problem.cause()));
+        say(format_args!("probes stay in {pid}: {}", problem.summary()));
     }
 }

@@ -4,6 +4,7 @@
 
 use crate::classes::{ClassLoader, Details, LoadedMethod, Plan};
 use crate::patch::{PatchRequest, Rollback};
+use errors::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -614,6 +615,24 @@ impl Refusal {
     pub fn with(mut self, label: &str, text: impl Into<String>) -> Self {
         self.notes.push((label.to_owned(), text.into()));
         self
+    }
+}
+
+impl From<&Error> for Refusal {
+    /// An agent answers a request with its error.
+    fn from(error: &Error) -> Self {
+        let refusal = Self::new(error.code(), error.message());
+        let notes = error.notes();
+        notes.fold(refusal, |refusal, (label, text)| refusal.with(label, text))
+    }
+}
+
+impl From<Refusal> for Error {
+    /// An agent refuses a request of the user.
+    fn from(refusal: Refusal) -> Self {
+        let error = Self::mistake(refusal.code, refusal.message);
+        let notes = refusal.notes.into_iter();
+        notes.fold(error, |error, (label, text)| error.with(label, text))
     }
 }
 

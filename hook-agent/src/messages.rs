@@ -2,7 +2,7 @@
 //!
 //! A message is one write, so that lines of several threads do not mix. A closed or full standard error is no failure.
 
-use host::HostError;
+use errors::Error;
 use host::config::LogLevel;
 use std::fmt::{self, Display, Write as _};
 use std::fs::File;
@@ -113,7 +113,7 @@ pub(crate) fn error(code: Code, text: impl Display) {
 }
 
 /// Writes an error of the host, with its own code and notes.
-pub(crate) fn host_error(error: &HostError) {
+pub(crate) fn host_error(error: &Error) {
     if enabled(LogLevel::Error) {
         write(error);
     }

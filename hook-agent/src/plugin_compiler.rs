@@ -1,9 +1,10 @@
 //! The program that compiles plugins: the agent itself only loads compiled code.
 
 use crate::messages;
+use errors::Error;
+use host::Config;
 use host::compiler::{COMMAND, Code, Compiler, CompilerProcess};
 use host::plugin_file::PluginFile;
-use host::{Config, HostError};
 use std::path::{Path, PathBuf};
 
 /// Runs the compiler in a child process, and prints a line that explains why the JVM waits.
@@ -21,7 +22,7 @@ impl PluginCompiler {
 }
 
 impl Compiler for PluginCompiler {
-    fn compile(&self, plugin: &PluginFile) -> Result<Code, HostError> {
+    fn compile(&self, plugin: &PluginFile) -> Result<Code, Error> {
         let size = plugin.wasm.len().div_ceil(1024);
         messages::notice(format_args!(
             "compiling the plugin `{}` ({size} KiB), once for this user; `{COMMAND} compile-plugin` does that before a JVM starts",

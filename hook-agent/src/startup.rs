@@ -13,8 +13,9 @@ use crate::ffi::vm::Vm;
 use crate::messages::{self, Code};
 use crate::plugin_compiler::PluginCompiler;
 use crate::{current, live_phase, observe};
+use errors::Error;
 use host::config::{OPTIONS_HELP, OnError};
-use host::{Config, HostError, Pipeline};
+use host::{Config, Pipeline};
 use jni_sys::{JNI_EEXIST, JNI_ERR, JNI_OK, jint};
 use observations::EventSubscription;
 use probes::{HitCode, Meta, SnapshotOptions, SnapshotWriter};
@@ -35,13 +36,13 @@ const START_TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(crate) enum StartError {
     /// The configuration or a plugin.
-    Host(HostError),
+    Host(Error),
     /// The JVM or the output folder.
     Agent(Code, String),
 }
 
-impl From<HostError> for StartError {
-    fn from(error: HostError) -> Self {
+impl From<Error> for StartError {
+    fn from(error: Error) -> Self {
         StartError::Host(error)
     }
 }

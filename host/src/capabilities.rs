@@ -7,7 +7,7 @@ use wasmtime::Engine;
 use wasmtime::component::{Component, types::ComponentItem};
 
 use crate::config::PluginConfig;
-use crate::error::HostError;
+use errors::Error;
 
 /// The version of `sdk/wit/plugin.wit`.
 const OFFERED: &str = "0.1.0";
@@ -277,11 +277,7 @@ pub fn grants_for(import: &str, functions: &[String]) -> Vec<(&'static str, &'st
 
 /// Checks that the component's imports are offered and granted, and that it exports the required
 /// interfaces.
-pub fn check(
-    plugin: &PluginConfig,
-    component: &Component,
-    engine: &Engine,
-) -> Result<(), HostError> {
+pub fn check(plugin: &PluginConfig, component: &Component, engine: &Engine) -> Result<(), Error> {
     let world = component.component_type();
     for (import, item) in world.imports(engine) {
         check_import(plugin, import, &functions(&item.ty, engine))?;
@@ -298,7 +294,7 @@ pub fn check(
     } else {
         exports.join(", ")
     };
-    Err(HostError::new(
+    Err(Error::mistake(
         "H0108",
         format!(
             "plugin `{}` is a component, but not a Classhook plugin",
@@ -382,11 +378,7 @@ pub fn functions(item: &ComponentItem, engine: &Engine) -> Vec<String> {
     functions.map(|(name, _)| name.to_owned()).collect()
 }
 
-fn check_import(
-    plugin: &PluginConfig,
-    import: &str,
-    functions: &[String],
-) -> Result<(), HostError> {
+fn check_import(plugin: &PluginConfig, import: &str, functions: &[String]) -> Result<(), Error> {
     let Some(ability) = ABILITIES
         .iter()
         .find(|ability| compatible(import, ability.interface))
@@ -418,7 +410,7 @@ fn compatible(name: &str, interface: &str) -> bool {
     }
 }
 
-fn unknown(plugin: &PluginConfig, import: &str, function: Option<&str>) -> HostError {
+fn unknown(plugin: &PluginConfig, import: &str, function: Option<&str>) -> Error {
     let needs = match function {
         Some(function) => format!(
             "{import}, {}",
@@ -450,7 +442,7 @@ fn unknown(plugin: &PluginConfig, import: &str, function: Option<&str>) -> HostE
     } else {
         "plugins cannot reach files, clocks, random numbers or the network: build for wasm32-unknown-unknown"
     };
-    HostError::new(
+    Error::mistake(
         "H0107",
         format!(
             "plugin `{}` needs a capability that this agent does not have",
@@ -462,7 +454,7 @@ fn unknown(plugin: &PluginConfig, import: &str, function: Option<&str>) -> HostE
     .with("help", help)
 }
 
-fn not_granted(plugin: &PluginConfig, interface: &str, grant: &str, reason: &str) -> HostError {
+fn not_granted(plugin: &PluginConfig, interface: &str, grant: &str, reason: &str) -> Error {
     let granted: Vec<String> = plugin
         .grant
         .iter()
@@ -472,7 +464,7 @@ fn not_granted(plugin: &PluginConfig, interface: &str, grant: &str, reason: &str
         .grant_line
         .map(|line| format!("   classhook.toml:{line}"))
         .unwrap_or_default();
-    HostError::new(
+    Error::mistake(
         "H0203",
         format!(
             "plugin `{}` needs a grant that it does not have",

@@ -8,8 +8,8 @@ use wasmtime::component::Component;
 
 use crate::cache::{self, Cache};
 use crate::compiler::{COMMAND, Code, Compiler, beyond, lasting};
-use crate::error::HostError;
 use crate::plugin_file::PluginFile;
+use errors::Error;
 use plugin_code::limits::Limits;
 
 /// Caches for the code of plugins, and a compiler for code that no cache holds.
@@ -61,7 +61,7 @@ impl<'a> Compilation<'a> {
     }
 
     /// Compiles a plugin, unless a cache records that it exceeds a limit.
-    fn compile(&self, plugin: &PluginFile) -> Result<Code, HostError> {
+    fn compile(&self, plugin: &PluginFile) -> Result<Code, Error> {
         let limits = Limits::of(plugin.wasm.len()).all();
         let mut caches = self.caches.iter().filter(|_| !self.anew);
         let known = caches.find_map(|cache| cache.refusal(&plugin.digest, &limits));
@@ -88,7 +88,7 @@ impl<'a> Compilation<'a> {
         &self,
         engine: &Engine,
         plugin: &PluginFile,
-    ) -> Result<(Component, Kept), HostError> {
+    ) -> Result<(Component, Kept), Error> {
         let mut cached = self.caches.iter();
         if let Some(found) = cached.find_map(|cache| cache.find(engine, &plugin.digest)) {
             return Ok((found, Kept::Before));
@@ -98,7 +98,7 @@ impl<'a> Compilation<'a> {
             let message = format!("plugin `{}` was compiled for another version", plugin.name);
             let help =
                 format!("install the command `{COMMAND}` and the agent's library of one version");
-            HostError::new("H0116", message)
+            Error::mistake("H0116", message)
                 .with("found", format!("{error:#}"))
                 .with("help", help)
         })?;

@@ -9,11 +9,11 @@ use crate::bindings::{TransformPlugin, TransformPluginPre};
 use crate::cache::load_bundled;
 use crate::compilation::{Compilation, Kept};
 use crate::config::{PluginConfig, PluginSource, lock};
-use crate::error::HostError;
 use crate::imports::{jvm_events, jvm_requests};
 use crate::plugin_file::PluginFile;
 use crate::store_data::StoreData;
 use crate::{bundled, capabilities, engine};
+use errors::Error;
 
 /// A plugin's component, compiled.
 pub struct Loaded {
@@ -28,7 +28,7 @@ pub fn load(
     plugin: &PluginConfig,
     engine: &Engine,
     compilation: &Compilation<'_>,
-) -> Result<(TransformPluginPre<StoreData>, String), HostError> {
+) -> Result<(TransformPluginPre<StoreData>, String), Error> {
     let Loaded { component, digest } = read(plugin, engine, compilation)?;
     Ok((prepare(plugin, &component, engine)?, digest))
 }
@@ -38,7 +38,7 @@ pub fn read(
     plugin: &PluginConfig,
     engine: &Engine,
     compilation: &Compilation<'_>,
-) -> Result<Loaded, HostError> {
+) -> Result<Loaded, Error> {
     match &plugin.source {
         PluginSource::Bundled(name) => load_from_agent(plugin, name, engine),
         PluginSource::File(path) => {
@@ -54,10 +54,7 @@ pub fn read(
 /// # Errors
 /// If its file cannot be read, is no component (`H0106`, `H0109`), or cannot be compiled (`H0117`,
 /// `H0116`).
-pub fn compile_ahead(
-    plugin: &PluginConfig,
-    compilation: &Compilation<'_>,
-) -> Result<Kept, HostError> {
+pub fn compile_ahead(plugin: &PluginConfig, compilation: &Compilation<'_>) -> Result<Kept, Error> {
     let PluginSource::File(path) = &plugin.source else {
         return Ok(Kept::Before);
     };
@@ -71,7 +68,7 @@ fn from_file(
     path: &Path,
     engine: &Engine,
     compilation: &Compilation<'_>,
-) -> Result<(Loaded, Kept), HostError> {
+) -> Result<(Loaded, Kept), Error> {
     let file = PluginFile::open(&plugin.name, path)?;
     check_digest(plugin, &file.digest)?;
     check_kind(plugin, &file.wasm)?;
@@ -86,10 +83,10 @@ pub fn prepare(
     plugin: &PluginConfig,
     component: &Component,
     engine: &Engine,
-) -> Result<TransformPluginPre<StoreData>, HostError> {
+) -> Result<TransformPluginPre<StoreData>, Error> {
     capabilities::check(plugin, component, engine)?;
     link(component, engine).map_err(|error| {
-        HostError::new(
+        Error::mistake(
             "H0108",
             format!("plugin `{}` does not fit this agent", plugin.name),
         )
@@ -98,13 +95,9 @@ pub fn prepare(
     })
 }
 
-fn load_from_agent(
-    plugin: &PluginConfig,
-    name: &str,
-    engine: &Engine,
-) -> Result<Loaded, HostError> {
+fn load_from_agent(plugin: &PluginConfig, name: &str, engine: &Engine) -> Result<Loaded, Error> {
     let missing = |what: &str| {
-        HostError::new(
+        Error::mistake(
             "H0101",
             format!("this binary was built without {what} `{name}`"),
         )
@@ -127,7 +120,7 @@ fn link(component: &Component, engine: &Engine) -> wasmtime::Result<TransformPlu
     TransformPluginPre::new(linker.instantiate_pre(component)?)
 }
 
-fn check_digest(plugin: &PluginConfig, found: &str) -> Result<(), HostError> {
+fn check_digest(plugin: &PluginConfig, found: &str) -> Result<(), Error> {
     let Some(expected) = &plugin.digest else {
         return Ok(());
     };
@@ -143,7 +136,7 @@ fn check_digest(plugin: &PluginConfig, found: &str) -> Result<(), HostError> {
         false => "if you changed the plugin on purpose, set `digest` to the found one",
     };
     Err(of_file(
-        HostError::new(
+        Error::mistake(
             "H0109",
             format!("plugin `{}` is not the file that was pinned", plugin.name),
         ),
@@ -155,7 +148,7 @@ fn check_digest(plugin: &PluginConfig, found: &str) -> Result<(), HostError> {
 }
 
 /// Checks the header: a component begins with `\0asm`, version 13, layer 1.
-fn check_kind(plugin: &PluginConfig, wasm: &[u8]) -> Result<(), HostError> {
+fn check_kind(plugin: &PluginConfig, wasm: &[u8]) -> Result<(), Error> {
     let (found, help) = match wasm {
         [0, b'a', b's', b'm', 0x0d, 0, 1, 0, ..] => return Ok(()),
         [0, b'a', b's', b'm', 1, 0, 0, 0, ..] => (
@@ -184,14 +177,14 @@ fn check_kind(plugin: &PluginConfig, wasm: &[u8]) -> Result<(), HostError> {
         }
     };
     let message = format!("plugin `{}` is no WebAssembly component", plugin.name);
-    Err(of_file(HostError::new("H0106", message), plugin)
+    Err(of_file(Error::mistake("H0106", message), plugin)
         .with("expected", "a component (\\0asm, version 13, layer 1)")
         .with("found", found)
         .with("help", help))
 }
 
 /// Adds the plugin's file to the error, unless the plugin is bundled.
-fn of_file(error: HostError, plugin: &PluginConfig) -> HostError {
+fn of_file(error: Error, plugin: &PluginConfig) -> Error {
     match &plugin.source {
         PluginSource::File(path) => error.with("file", path.display().to_string()),
         PluginSource::Bundled(_) => error,

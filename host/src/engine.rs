@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use wasmtime::Engine;
 
-use crate::error::HostError;
 use crate::stack::quiet_panics;
+use errors::Error;
 
 /// Interval between two increments of the epoch while a plugin runs.
 const TICK: Duration = Duration::from_millis(10);
@@ -20,7 +20,7 @@ pub fn new() -> wasmtime::Result<Engine> {
 }
 
 /// Starts the engine that runs plugins, and its clock.
-pub fn start() -> Result<(Engine, Ticker), HostError> {
+pub fn start() -> Result<(Engine, Ticker), Error> {
     quiet_panics();
     let engine = new().map_err(|error| broken(&format_args!("{error:#}")))?;
     let ticker = Ticker::new(&engine);
@@ -28,9 +28,9 @@ pub fn start() -> Result<(Engine, Ticker), HostError> {
 }
 
 /// The error for an engine or clock that cannot be started.
-pub fn broken(error: &dyn std::fmt::Display) -> HostError {
+pub fn broken(error: &dyn std::fmt::Display) -> Error {
     let message = format!("the plugin engine cannot be started: {error}");
-    HostError::new("H0305", message)
+    Error::mistake("H0305", message)
 }
 
 /// Advances the epoch of an engine while calls run.

@@ -23,7 +23,6 @@ use crate::compilation::Compilation;
 use crate::compiler::Compiler;
 use crate::config::{Config, OnError, PluginConfig};
 use crate::engine;
-use crate::error::HostError;
 use crate::exclusions::is_excluded;
 use crate::helpers::HelperLoader;
 use crate::journal::Journal;
@@ -43,6 +42,7 @@ use crate::stack::ScratchBuffers;
 use crate::storage::Storage;
 use crate::store_data::StoreSettings;
 use crate::structural_edits::{StructuralEdits, with_prefixed_natives};
+use errors::Error;
 
 /// A plugin that may select a class, as far as the name decides.
 struct WantingPlugin<'p> {
@@ -69,7 +69,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// `H01xx` for plugin files and configuration, `H02xx` for capabilities that are not granted.
-    pub fn new(config: &Config, compiler: &dyn Compiler) -> Result<Self, HostError> {
+    pub fn new(config: &Config, compiler: &dyn Compiler) -> Result<Self, Error> {
         Self::load(config, compiler, false, Arc::new(MachineClock::default()))
     }
 
@@ -81,7 +81,7 @@ impl Pipeline {
         config: &Config,
         compiler: &dyn Compiler,
         clock: Arc<dyn Clock>,
-    ) -> Result<Self, HostError> {
+    ) -> Result<Self, Error> {
         Self::load(config, compiler, false, clock)
     }
 
@@ -90,7 +90,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// Those of [`Pipeline::new`]. An error of the cache is not reported.
-    pub fn with_plan_cache(config: &Config, compiler: &dyn Compiler) -> Result<Self, HostError> {
+    pub fn with_plan_cache(config: &Config, compiler: &dyn Compiler) -> Result<Self, Error> {
         let clock = Arc::new(MachineClock::default());
         Self::load(config, compiler, config.agent.plan_cache, clock)
     }
@@ -100,7 +100,7 @@ impl Pipeline {
         compiler: &dyn Compiler,
         remembers: bool,
         clock: Arc<dyn Clock>,
-    ) -> Result<Self, HostError> {
+    ) -> Result<Self, Error> {
         let (engine, ticker) = engine::start()?;
         let running = ticker.run().map_err(|error| engine::broken(&error))?;
         let (file, level) = (config.source.as_deref(), config.agent.log);

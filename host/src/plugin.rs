@@ -19,7 +19,6 @@ use crate::code_source::CodeSource;
 use crate::compilation::Compilation;
 use crate::component;
 use crate::config::{PluginConfig, PluginSource, SESSION_MARK, suggest};
-use crate::error::HostError;
 use crate::instance::Instance;
 use crate::observer::{self, config::ObserverConfig};
 use crate::outcome::{Loader, PlanCounts};
@@ -28,6 +27,7 @@ use crate::plugin_failure::{PluginFailure, shortened};
 use crate::record::{Answer, Record};
 use crate::selector::{SelectableClass, Selection, Verdict};
 use crate::store_data::{StoreData, StoreSettings};
+use errors::Error;
 
 /// Maximum number of instances, whatever the number of cores.
 const MAX_INSTANCES: usize = 8;
@@ -149,7 +149,7 @@ impl Plugin {
         compilation: &Compilation<'_>,
         settings: StoreSettings,
         remembers: bool,
-    ) -> Result<Self, HostError> {
+    ) -> Result<Self, Error> {
         let user = parse_selection(&config.name, &config.select)?;
         let (pre, digest) = component::load(config, engine, compilation)?;
         let json = config.config.to_string();
@@ -525,12 +525,12 @@ impl Drop for Slot<'_> {
     }
 }
 
-fn parse_selection<S: AsRef<str>>(plugin: &str, selectors: &[S]) -> Result<Selection, HostError> {
+fn parse_selection<S: AsRef<str>>(plugin: &str, selectors: &[S]) -> Result<Selection, Error> {
     Selection::parse(selectors)
-        .map_err(|error| HostError::new("H0110", format!("plugin `{plugin}`: {error}")))
+        .map_err(|error| Error::mistake("H0110", format!("plugin `{plugin}`: {error}")))
 }
 
-fn not_configured(plugin: &PluginConfig, file: Option<&Path>, failure: PluginFailure) -> HostError {
+fn not_configured(plugin: &PluginConfig, file: Option<&Path>, failure: PluginFailure) -> Error {
     let (code, message) = match failure.code {
         "H0111" => (
             "H0111",
@@ -541,7 +541,7 @@ fn not_configured(plugin: &PluginConfig, file: Option<&Path>, failure: PluginFai
             format!("plugin `{}` failed while it was configured", plugin.name),
         ),
     };
-    let error = HostError::new(code, message).with("cause", failure.cause.clone());
+    let error = Error::mistake(code, message).with("cause", failure.cause.clone());
     let error = match line_of(plugin, &failure.cause) {
         Some(line) => {
             let file = file.unwrap_or(Path::new("classhook.toml"));

@@ -3,11 +3,11 @@
 use crate::compilation::Compilation;
 use crate::compiler::Compiler;
 use crate::config::{CAPABILITIES, LogLevel, PluginConfig, PluginSource};
-use crate::error::HostError;
 use crate::instance::Instance;
 use crate::plugin_file::PluginFile;
 use crate::store_data::StoreSettings;
 use crate::{bundled, capabilities, component, engine};
+use errors::Error;
 
 /// Maximum length of a version in bytes.
 const MAX_VERSION: usize = 64;
@@ -66,7 +66,7 @@ pub struct Interface {
 pub fn describe(
     config: &PluginConfig,
     compiler: &dyn Compiler,
-) -> Result<PluginDescription, HostError> {
+) -> Result<PluginDescription, Error> {
     let everything = PluginConfig {
         grant: CAPABILITIES.map(str::to_owned).to_vec(),
         ..config.clone()
@@ -105,7 +105,7 @@ pub fn describe(
     })
 }
 
-fn bytes_of(config: &PluginConfig) -> Result<(usize, String, Option<String>), HostError> {
+fn bytes_of(config: &PluginConfig) -> Result<(usize, String, Option<String>), Error> {
     match &config.source {
         PluginSource::Bundled(name) => {
             let of = |found: bundled::Bundled| (found.size, found.digest.to_owned(), None);

@@ -100,7 +100,7 @@ impl fmt::Display for PluginFailure {
             ("cause", Some(self.cause.as_str())),
             ("help", self.help.as_deref()),
         ];
-        crate::error::write_notes(
+        errors::notes::write_notes(
             f,
             notes
                 .into_iter()

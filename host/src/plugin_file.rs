@@ -5,8 +5,8 @@ use std::io;
 use std::path::Path;
 
 use crate::config::lock;
-use crate::error::HostError;
 use crate::regular_file;
+use errors::Error;
 pub use plugin_code::limits::MAX_COMPONENT;
 use plugin_code::sha256_hex;
 
@@ -28,7 +28,7 @@ impl PluginFile {
     ///
     /// # Errors
     /// If it is no regular file, cannot be read (`H0106`), or is too large (`H0117`).
-    pub fn open(name: &str, path: &Path) -> Result<Self, HostError> {
+    pub fn open(name: &str, path: &Path) -> Result<Self, Error> {
         let opened = regular_file::open(path, MAX_COMPONENT).and_then(|(mut file, found)| {
             let wasm = regular_file::read(&mut file, found.len(), MAX_COMPONENT)?;
             Ok((file, wasm))
@@ -43,14 +43,14 @@ impl PluginFile {
     }
 }
 
-fn refused(name: &str, path: &Path, error: &io::Error) -> HostError {
+fn refused(name: &str, path: &Path, error: &io::Error) -> Error {
     let unfit = error.kind() == io::ErrorKind::InvalidInput;
     let too_large = unfit && error.to_string().starts_with("a file of");
     let (code, message) = match too_large {
         true => ("H0117", "is too large"),
         false => ("H0106", "cannot be read"),
     };
-    let mut error_of_host = HostError::new(code, format!("plugin `{name}` {message}"))
+    let mut error_of_host = Error::mistake(code, format!("plugin `{name}` {message}"))
         .with("file", path.display().to_string());
     if unfit {
         let expected = format!("a regular file of at most {} MiB", MAX_COMPONENT >> 20);

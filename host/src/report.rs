@@ -11,12 +11,12 @@ use crate::bindings::{TransformPlugin, TransformPluginPre};
 use crate::compilation::Compilation;
 use crate::compiler::Compiler;
 use crate::config::{LogLevel, PluginConfig};
-use crate::error::HostError;
 use crate::instance::{expect_configured, explain, new_store};
 use crate::plugin_failure::PluginFailure;
 use crate::recorded::{Recorded, ReportCall};
 use crate::store_data::{StoreData, StoreSettings};
 use crate::{capabilities, component, engine};
+use errors::Error;
 
 /// Limit of the CPU time for a report: this constant …
 pub const DEADLINE: Duration = Duration::from_secs(5);
@@ -50,7 +50,7 @@ pub fn report(
     compiler: &dyn Compiler,
     recorded: Arc<dyn Recorded>,
     deadline: Duration,
-) -> Result<Reported, HostError> {
+) -> Result<Reported, Error> {
     let (engine, ticker) = engine::start()?;
     let _running = ticker.run().map_err(|error| engine::broken(&error))?;
     let compilation = Compilation::new(None, compiler);

@@ -9,10 +9,11 @@ use compiler::compiler;
 use pace::cpu_time;
 use std::path::Path;
 
+use errors::Error;
+use host::Config;
 use host::config::{LogLevel, OPTIONS_HELP, OnError, PluginSource, WhenFull};
-use host::{Config, HostError};
 
-fn load(text: &str) -> Result<Config, HostError> {
+fn load(text: &str) -> Result<Config, Error> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("classhook.toml");
     std::fs::write(&path, text).unwrap();

@@ -28,9 +28,10 @@ use assembly::Function::{Configure, Transform};
 use assembly::{Assembly, DONE, leb, section};
 use cases::{Case, Expected};
 use compiler::compiler;
+use errors::Error;
 use host::cache::Cache;
 use host::config::{CAPABILITIES, LogLevel, PluginConfig};
-use host::{Config, HostError, Outcome, Pipeline};
+use host::{Config, Outcome, Pipeline};
 use pace::{cpu_time, is_within};
 use shapes::{SHAPES, request, table};
 
@@ -56,13 +57,13 @@ impl Folder {
     }
 
     /// Loads a component with all grants.
-    fn load(&self, wasm: &[u8]) -> Result<Pipeline, HostError> {
+    fn load(&self, wasm: &[u8]) -> Result<Pipeline, Error> {
         std::fs::write(self.plugin(), wasm).unwrap();
         self.load_again(|_| ())
     }
 
     /// Loads the component in the folder.
-    fn load_again(&self, change: impl FnOnce(&mut PluginConfig)) -> Result<Pipeline, HostError> {
+    fn load_again(&self, change: impl FnOnce(&mut PluginConfig)) -> Result<Pipeline, Error> {
         let mut plugin = PluginConfig {
             grant: CAPABILITIES.map(str::to_owned).to_vec(),
             ..PluginConfig::file(self.plugin())
@@ -206,7 +207,7 @@ fn violations_in_reports_are_stopped_with_their_cause() {
 }
 
 /// Loads a component and transforms one class; never panics, and takes at most 1 s.
-fn outcome(folder: &Folder, wasm: &[u8]) -> Result<Outcome, HostError> {
+fn outcome(folder: &Folder, wasm: &[u8]) -> Result<Outcome, Error> {
     let begun = cpu_time();
     let outcome = folder.load(wasm).map(|pipeline| transform(&pipeline));
     let spent = cpu_time() - begun;

@@ -8,12 +8,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use compiler::compiler;
+use errors::Error;
 use host::clock::Clock;
 use host::config::{OnError, PluginConfig};
-use host::{
-    ClassRequest, CodeSource, Config, Explained, HostError, Loader, Outcome, Pipeline,
-    PluginFailure,
-};
+use host::{ClassRequest, CodeSource, Config, Explained, Loader, Outcome, Pipeline, PluginFailure};
 use probes::ProbeTable;
 
 const SHAPES: &[u8] = include_bytes!("fixtures/Shapes.class");
@@ -54,13 +52,13 @@ fn config(wasm: &[u8], config: serde_json::Value, folder: &tempfile::TempDir) ->
     result
 }
 
-fn pipeline(deed: &str) -> Result<Pipeline, HostError> {
+fn pipeline(deed: &str) -> Result<Pipeline, Error> {
     let folder = tempfile::tempdir().unwrap();
     let deed = serde_json::json!({ "deed": deed });
     Pipeline::new(&config(&misbehaving(), deed, &folder), &compiler())
 }
 
-fn refusal(wasm: &[u8]) -> HostError {
+fn refusal(wasm: &[u8]) -> Error {
     let folder = tempfile::tempdir().unwrap();
     let deed = serde_json::json!({ "deed": "loop" });
     Pipeline::new(&config(wasm, deed, &folder), &compiler()).unwrap_err()

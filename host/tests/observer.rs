@@ -12,8 +12,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use compiler::compiler;
+use errors::Error;
 use host::config::{LogLevel, PluginConfig};
-use host::{Config, HostError, Observer, Pipeline};
+use host::{Config, Observer, Pipeline};
 use monitor_event::entered;
 use observations::EventKind;
 use observations::batch::{Names, WORDS};
@@ -21,7 +22,7 @@ use observations::request::Request;
 use pace::is_within;
 use serde_json::{Value, json};
 
-fn pipeline(config: Value, grants: &[&str]) -> Result<Arc<Pipeline>, HostError> {
+fn pipeline(config: Value, grants: &[&str]) -> Result<Arc<Pipeline>, Error> {
     let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/bundled");
     let plugin = PluginConfig {
         grant: grants.iter().map(|grant| (*grant).to_owned()).collect(),

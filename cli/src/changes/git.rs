@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::SystemTime;
 
+use errors::Error;
+
 use super::lines::{ChangedLines, LineSet, is_source};
 use super::unified::{self, FileEdit};
-use crate::problem::Problem;
 
 /// Arguments of `git diff` that fix its format against the user's configuration.
 const DIFF: [&str; 14] = [
@@ -67,7 +68,7 @@ impl Edits {
     ///
     /// # Errors
     /// As [`Changes::read`].
-    pub fn read(range: &str) -> Result<Self, Problem> {
+    pub fn read(range: &str) -> Result<Self, Error> {
         let Difference {
             root,
             diff,
@@ -115,7 +116,7 @@ struct Difference {
 }
 
 impl Difference {
-    fn read(range: &str) -> Result<Self, Problem> {
+    fn read(range: &str) -> Result<Self, Error> {
         let root = line(&succeeded(&["rev-parse", "--show-toplevel"], None)?);
         let root = PathBuf::from(root);
         let root = root.canonicalize().unwrap_or(root);
@@ -133,8 +134,8 @@ impl Difference {
     }
 }
 
-fn unreadable(line: String) -> Problem {
-    Problem::ours("H0678", "git's output cannot be read").with("found", line)
+fn unreadable(line: String) -> Error {
+    Error::fault("H0678", "git's output cannot be read").with("found", line)
 }
 
 impl Changes {
@@ -144,7 +145,7 @@ impl Changes {
     ///
     /// # Errors
     /// `H0678` without git, repository, such a revision or a common ancestor.
-    pub fn read(range: &str) -> Result<Self, Problem> {
+    pub fn read(range: &str) -> Result<Self, Error> {
         let Difference {
             root,
             diff,
@@ -177,7 +178,7 @@ impl Changes {
     }
 }
 
-fn compared(range: &str) -> Result<Comparison, Problem> {
+fn compared(range: &str) -> Result<Comparison, Error> {
     let ends = range.split_once("...").or_else(|| range.split_once(".."));
     if let Some((from, to)) = ends {
         check(from, range)?;
@@ -188,7 +189,7 @@ fn compared(range: &str) -> Result<Comparison, Problem> {
     let base = git(&["merge-base", range, "HEAD"], None)?;
     if !base.status.success() {
         return Err(
-            Problem::user("H0678", format!("`{range}` and HEAD have no common ancestor"))
+            Error::mistake("H0678", format!("`{range}` and HEAD have no common ancestor"))
                 .with("found", error_text(&base))
                 .with("help", "in a shallow clone, fetch more: `git fetch --unshallow`, or `fetch-depth: 0` in a GitHub workflow; or compare two revisions, A..B"),
         );
@@ -197,7 +198,7 @@ fn compared(range: &str) -> Result<Comparison, Problem> {
 }
 
 /// Refuses a text that is no commit. The empty text means HEAD.
-fn check(revision: &str, range: &str) -> Result<(), Problem> {
+fn check(revision: &str, range: &str) -> Result<(), Error> {
     let name = if revision.is_empty() {
         "HEAD"
     } else {
@@ -212,7 +213,7 @@ fn check(revision: &str, range: &str) -> Result<(), Problem> {
     {
         return Ok(());
     }
-    Err(Problem::user(
+    Err(Error::mistake(
         "H0678",
         format!("`{name}` is no revision of this repository"),
     )
@@ -240,7 +241,7 @@ fn add_files(root: &Path, files: &[PathBuf], lines: &mut ChangedLines) {
 }
 
 /// Returns the untracked files that git does not ignore.
-fn unknown_files(root: &Path) -> Result<Vec<PathBuf>, Problem> {
+fn unknown_files(root: &Path) -> Result<Vec<PathBuf>, Error> {
     let words = ["ls-files", "--others", "--exclude-standard", "-z"];
     Ok(names(&succeeded(&words, Some(root))?).collect())
 }
@@ -252,12 +253,12 @@ fn names(listed: &[u8]) -> impl Iterator<Item = PathBuf> {
     names.map(|name| PathBuf::from(OsString::from_vec(name.to_vec())))
 }
 
-fn succeeded(words: &[&str], folder: Option<&Path>) -> Result<Vec<u8>, Problem> {
+fn succeeded(words: &[&str], folder: Option<&Path>) -> Result<Vec<u8>, Error> {
     let output = git(words, folder)?;
     if output.status.success() {
         return Ok(output.stdout);
     }
-    Err(Problem::user("H0678", "git cannot list the changes")
+    Err(Error::mistake("H0678", "git cannot list the changes")
         .with("found", error_text(&output))
         .with(
             "help",
@@ -265,7 +266,7 @@ fn succeeded(words: &[&str], folder: Option<&Path>) -> Result<Vec<u8>, Problem> 
         ))
 }
 
-fn git(words: &[&str], folder: Option<&Path>) -> Result<Output, Problem> {
+fn git(words: &[&str], folder: Option<&Path>) -> Result<Output, Error> {
     let mut command = Command::new("git");
     command.args(words).stdin(Stdio::null());
     // Git need not refresh its index for this command.
@@ -278,7 +279,7 @@ fn git(words: &[&str], folder: Option<&Path>) -> Result<Output, Problem> {
             ErrorKind::NotFound => "install git, or put it on the PATH",
             _ => "check the program `git` on the PATH",
         };
-        Problem::user("H0678", "cannot start git, which lists the changes")
+        Error::mistake("H0678", "cannot start git, which lists the changes")
             .with("found", error.to_string())
             .with("help", help)
     })

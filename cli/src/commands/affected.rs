@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use errors::{Error, PARTIAL, Warning, Warnings};
 use serde_json::json;
 
 use crate::args::DIFF;
@@ -11,10 +12,8 @@ use crate::changes::git::Edits;
 use crate::changes::source_files::{SourceFiles, SourceMatch};
 use crate::changes::unified::{FileEdit, Hunk};
 use crate::inputs::sources::Sources;
-use crate::problem::{PARTIAL, Problem};
-use crate::show::{say, show, show_json};
+use crate::show::{complain, say, show, show_json};
 use crate::test_coverage::{Class, Selected, Snapshots, TestCoverage, has_code, is_executed};
-use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
 Record the snapshots at the revision where the range begins, such as in builds of the main branch.
@@ -51,7 +50,7 @@ impl Affected {
     ///
     /// # Errors
     /// If no snapshot can be read, no tests were recorded, or git does not know the range (`H0678`).
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let edits = Edits::read(&self.diff)?;
         let mut warnings = Warnings::default();
         let executed = TestCoverage::read(&self.snapshots, &mut warnings)?;
@@ -68,7 +67,7 @@ impl Affected {
         } = search;
         selected.without_parts();
         warnings.extend(warning(&unknown));
-        warnings.print();
+        complain(&warnings);
         let is_partial = warnings.of_missing();
         if self.snapshots.json {
             show_json(&json!({

@@ -3,6 +3,7 @@
 use clap::Args;
 use control::Request;
 use control::message::{Change, Off};
+use errors::{Error, PARTIAL};
 
 use crate::agent::{Agent, Loaded, already_there, load};
 use crate::answers;
@@ -11,7 +12,6 @@ use crate::args::{EventFiles, PID, Plugins, Settings};
 use crate::checked_options::CheckedOptions;
 use crate::interrupt::Interrupt;
 use crate::metaspace::{self, Metaspace};
-use crate::problem::{PARTIAL, Problem};
 use crate::progress;
 use crate::show::{self, complain, say};
 use crate::unmatched;
@@ -56,7 +56,7 @@ impl Attach {
     ///
     /// # Errors
     /// If options or library are wrong (`H01xx` to `H04xx`, `H0601`), or the JVM cannot be reached (`H05xx`).
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let settings = self.event_files.added(self.settings.clone());
         CheckedOptions::new(&settings, &self.plugins.names, None)?;
         let mut present = Agent::find(self.pid)?;
@@ -101,7 +101,7 @@ impl Attach {
     }
 
     /// Warns about selectors without a loaded class.
-    fn warn(&self) -> Result<(), Problem> {
+    fn warn(&self) -> Result<(), Error> {
         unmatched::warn(self.pid, self.settings.plugins())?;
         unmatched::warn_of_nothing(self.pid, self.settings.plugins())
     }
@@ -111,7 +111,7 @@ impl Attach {
         mut agent: Agent,
         settings: &Settings,
         interrupt: &mut Interrupt,
-    ) -> Result<u8, Problem> {
+    ) -> Result<u8, Error> {
         let of_the_agent = [
             ("--output", self.settings.output.is_some()),
             ("--file-name", self.settings.file_name.is_some()),

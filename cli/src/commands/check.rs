@@ -1,16 +1,15 @@
 //! `classhook check`: checks coverage against rules.
 
 use clap::Args;
+use errors::{Error, Warnings};
 
 use super::report::{self, ReportJob};
 use crate::args::{Outputs, Recorded};
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::runs::{self, RunSelection};
-use crate::problem::Problem;
 use crate::project_classes;
 use crate::requirements::Rules;
 use crate::select::Filter;
-use crate::warnings::Warnings;
 
 const AFTER_HELP: &str = "\
 A rule is a counter (instruction, branch, line, complexity, method or class) and its least covered percentage.
@@ -52,10 +51,10 @@ impl Check {
     ///
     /// # Errors
     /// If a file cannot be read, no rule is given, or a rule is violated.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let requirements = self.rules.read()?;
         if requirements.count() == 0 {
-            return Err(Problem::user("H0673", "no rule to check").with(
+            return Err(Error::mistake("H0673", "no rule to check").with(
                 "expected",
                 "--fail-under and rules, such as line=80,branch=70, or --rules and a file",
             ));

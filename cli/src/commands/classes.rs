@@ -4,13 +4,13 @@ use clap::Args;
 use control::Request;
 use control::classes::{ClassLoader, Details, LoadedMethod, Plan};
 use control::message::{Class, Classes as Answer};
+use errors::{Error, PARTIAL};
 use jvms::access_flags;
 use jvms::descriptor::Parameters;
 use trace::numbers::counted;
 
 use crate::agent::Agent;
 use crate::args::Target;
-use crate::problem::{PARTIAL, Problem};
 use crate::show::{name, read, say};
 use crate::unmatched;
 
@@ -62,7 +62,7 @@ impl Classes {
     ///
     /// # Errors
     /// If the JVM has no agent, or the selector is malformed or matches no loaded class (`H0671`).
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let request = Request::Classes {
             filter: self.filter.clone(),
             changed: self.changed,
@@ -100,7 +100,7 @@ impl Classes {
     ///
     /// # Errors
     /// `H0671` if the selector matches no loaded class, changed or not; or if the agent does not answer.
-    fn explain_nothing(&self, agent: &mut Agent) -> Result<(), Problem> {
+    fn explain_nothing(&self, agent: &mut Agent) -> Result<(), Error> {
         let request = Request::Classes {
             filter: self.filter.clone(),
             changed: false,

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use errors::{Error, PARTIAL};
 
 use crate::args::output_path;
-use crate::problem::{PARTIAL, Problem};
 
 const AFTER_HELP: &str = "\
 Receives the files of `classhook profile --to` and `classhook trace --to` while they grow, until Ctrl-C.
@@ -43,15 +43,15 @@ impl Collect {
     ///
     /// # Errors
     /// If the address cannot be used, or tcp has no token (`H0669`); if nothing can be received there (`H0668`).
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let is_tcp = self.address.starts_with("tcp://");
         if !is_tcp && !self.address.starts_with("unix:") {
-            return Err(Problem::user("H0669", "not an address to receive at")
+            return Err(Error::mistake("H0669", "not an address to receive at")
                 .with("expected", "tcp://ADDRESS:PORT or unix:PATH")
                 .with("found", &self.address));
         }
         if is_tcp && self.token_file.is_none() {
-            return Err(Problem::user("H0669", "tcp needs a token").with(
+            return Err(Error::mistake("H0669", "tcp needs a token").with(
                 "help",
                 "add --token-file FILE; a new file is created with a token",
             ));
@@ -60,7 +60,7 @@ impl Collect {
         match relay::collect(&self.address, token, &self.output, self.max_file) {
             Ok(true) => Ok(0),
             Ok(false) => Ok(PARTIAL),
-            Err(cause) => Err(Problem::user("H0668", cause)),
+            Err(cause) => Err(Error::mistake("H0668", cause)),
         }
     }
 }

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
+use errors::Error;
 use host::cache::Cache;
 use host::compilation::{Compilation, Kept};
 use host::compile_ahead;
 use host::config::PluginConfig;
 
 use crate::plugin_compiler::PluginCompiler;
-use crate::problem::Problem;
 use crate::show::{path, show};
 
 const AFTER_HELP: &str = "\
@@ -37,7 +37,7 @@ impl CompilePlugin {
     ///
     /// # Errors
     /// If a file is no component (`H0106`) or exceeds a limit (`H0117`), or the user has no cache (`H0653`).
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let cache =
             Cache::of_user().ok_or_else(|| no_cache("no folder that is private to this user"))?;
         let compilation = Compilation::with(cache, &PluginCompiler).anew();
@@ -56,8 +56,8 @@ impl CompilePlugin {
     }
 }
 
-fn no_cache(found: &str) -> Problem {
-    Problem::user("H0653", "no cache for compiled plugins")
+fn no_cache(found: &str) -> Error {
+    Error::mistake("H0653", "no cache for compiled plugins")
         .with(
             "expected",
             "$XDG_CACHE_HOME/classhook or ~/.cache/classhook, private to this user",

@@ -4,9 +4,9 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Command, ValueEnum, ValueHint};
 use clap_complete::shells::{Bash, Fish, Zsh};
 use clap_complete::{Generator, generate};
+use errors::Error;
 
 use super::profile::Heap;
-use crate::problem::Problem;
 use crate::show::show;
 
 /// Completion in bash of a started command behind `--`.
@@ -79,7 +79,7 @@ impl Completions {
     ///
     /// # Errors
     /// If standard output cannot be written.
-    pub fn run(&self, classhook: &Command) -> Result<u8, Problem> {
+    pub fn run(&self, classhook: &Command) -> Result<u8, Error> {
         let script = match self.shell {
             Shell::Bash => script(Bash, classhook) + BASH_COMMAND,
             Shell::Zsh => script(Zsh, classhook).replace(ZSH_COMMAND.0, ZSH_COMMAND.1),

@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use clap::Args;
 use control::message::Dump;
+use errors::{Error, PARTIAL, Warning, Warnings};
 use trace::numbers::counted;
 
 use super::dump;
@@ -20,12 +21,10 @@ use crate::inputs::execution_data::{COUNTS, ExecutionDataStore, LINES};
 use crate::inputs::run_files;
 use crate::inputs::sources::Sources;
 use crate::metaspace::Metaspace;
-use crate::problem::{PARTIAL, Problem};
 use crate::project_classes;
 use crate::requirements::Rules;
 use crate::select::Filter;
 use crate::show::{self, all_but_last, complain, say};
-use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
 With a command behind `--`, the coverage of all its JVMs is merged, including the forks of a build.
@@ -90,7 +89,7 @@ impl Coverage {
     ///
     /// # Errors
     /// If options, configuration, agent, command or JVM are wrong, or the report of a successful run fails.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         self.check_inputs()?;
         self.metaspace.check(self.program.pid)?;
         let run = run_id();
@@ -100,7 +99,7 @@ impl Coverage {
         }
     }
 
-    fn start(&self, run: &str) -> Result<u8, Problem> {
+    fn start(&self, run: &str) -> Result<u8, Error> {
         let plugins = if self.settings.configuration().file.is_some() {
             vec![]
         } else {
@@ -139,13 +138,13 @@ impl Coverage {
         }
     }
 
-    fn visit(&self, pid: i32, run: &str) -> Result<u8, Problem> {
+    fn visit(&self, pid: i32, run: &str) -> Result<u8, Error> {
         let given = [
             ("--exact-lines", self.exact_lines),
             ("--hit-counts", self.hit_counts),
         ];
         if self.before_agents {
-            return Err(Problem::user(
+            return Err(Error::mistake(
                 "H0627",
                 "--before-agents needs a command, not a running JVM",
             )
@@ -159,12 +158,12 @@ impl Coverage {
             ));
         }
         if self.per_loader {
-            return Err(Problem::user("H0627", "--per-loader needs a command, not a running JVM")
+            return Err(Error::mistake("H0627", "--per-loader needs a command, not a running JVM")
                 .with("cause", "a present agent may record all loaders together")
                 .with("help", "start it with `classhook coverage --per-loader -- …`, or with the agent's option per-loader=on (docs/coverage.md)"));
         }
         if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
-            return Err(Problem::user("H0627", format!("{option} needs a command, not a running JVM"))
+            return Err(Error::mistake("H0627", format!("{option} needs a command, not a running JVM"))
                 .with("cause", "a visit brings one plugin, and this takes two or three")
                 .with("help", format!("start it with `classhook coverage {option} -- …`, or with the agent's options plugin=coverage,plugin=coverage-lines (docs/coverage.md)")));
         }
@@ -180,7 +179,7 @@ impl Coverage {
         visit.wait("measuring", self.program.time, &|| false)?;
         let mut ended = visit.end();
         if ended.instrumented == Some(0) {
-            return Err(Problem::user("H0650", "no class was measured")
+            return Err(Error::mistake("H0650", "no class was measured")
                 .with(
                     "expected",
                     "a selected class among those loaded until the end of the visit",
@@ -214,7 +213,7 @@ impl Coverage {
     }
 
     /// Checks options and inputs of the report before a long run.
-    fn check_inputs(&self) -> Result<(), Problem> {
+    fn check_inputs(&self) -> Result<(), Error> {
         self.outputs.check(&[])?;
         self.outputs.check_per_test(true)?;
         self.outputs.check_writable()?;
@@ -285,10 +284,10 @@ impl Coverage {
         output: &Path,
         build: Option<&Build>,
         began: SystemTime,
-    ) -> Result<u8, Problem> {
+    ) -> Result<u8, Error> {
         if files.is_empty() {
             let help = build.map_or("check that the command starts a JVM; a daemon from before, as of sbt, has no agent: restart it", Build::without_agent);
-            return Err(Problem::user("H0610", "nothing was recorded")
+            return Err(Error::mistake("H0610", "nothing was recorded")
                 .with(
                     "expected",
                     format!("at least one snapshot of this run in {}", output.display()),
@@ -343,9 +342,9 @@ fn selects_location(select: &[String]) -> bool {
 }
 
 /// Copies the measured part of the snapshot, which the agent continues to write.
-fn kept(dump: &Dump, snapshot: &Path, output: &Path, run: &str) -> Result<PathBuf, Problem> {
+fn kept(dump: &Dump, snapshot: &Path, output: &Path, run: &str) -> Result<PathBuf, Error> {
     let copy = output.join(format!("coverage-{run}.hook"));
-    std::fs::create_dir_all(output).map_err(|error| Problem::unwritable(output, &error))?;
+    std::fs::create_dir_all(output).map_err(|error| Error::unwritable(output, &error))?;
     dump::copy(dump, snapshot, &copy)?;
     Ok(copy)
 }

@@ -2,10 +2,10 @@
 
 use clap::Args;
 use control::Request;
+use errors::Error;
 
 use crate::answers;
 use crate::args::Target;
-use crate::problem::Problem;
 use crate::progress;
 
 const AFTER_HELP: &str = "\
@@ -32,7 +32,7 @@ impl Disable {
     ///
     /// # Errors
     /// If the JVM has no agent, or the agent no such plugin.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let plugin = self.plugin.clone();
         progress::answer(&self.target, &Request::Disable { plugin }, answers::change)
     }

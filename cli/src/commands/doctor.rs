@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 
 use clap::Args;
+use errors::Error;
 
 use crate::args::JSON;
 use crate::doctor::{self, Finding, State};
-use crate::problem::Problem;
 use crate::show::{show, show_json};
 
 const AFTER_HELP: &str = "\
@@ -42,7 +42,7 @@ impl Doctor {
     ///
     /// # Errors
     /// If there is no such JVM (`H05xx`), or a check is bad (`H0637`).
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let findings = match self.pid {
             Some(pid) => doctor::of_jvm(pid)?,
             None => doctor::of_machine(&self.java),
@@ -56,11 +56,11 @@ impl Doctor {
     }
 }
 
-fn conclusion(findings: &[Finding]) -> Option<Problem> {
+fn conclusion(findings: &[Finding]) -> Option<Error> {
     let bad = findings.iter().filter(|one| one.state == State::Bad);
     let bad: Vec<&str> = bad.map(|one| one.what).collect();
     (!bad.is_empty()).then(|| {
-        Problem::partial("H0637", "some checks of doctor are bad")
+        Error::partial("H0637", "some checks of doctor are bad")
             .with("found", bad.join(", "))
             .with("help", "follow the advice below each of these checks")
     })

@@ -10,6 +10,7 @@ use control::Request;
 use control::jacoco::{self, AskError, Command};
 use control::message::Dump as Answer;
 use coverage::report::exec;
+use errors::Error;
 use probes::Summary;
 use serde_json::json;
 use trace::numbers::counted;
@@ -18,7 +19,6 @@ use crate::agent::Agent;
 use crate::args::{JSON, output_path};
 use crate::outputs::atomic;
 use crate::outputs::files::Content;
-use crate::problem::Problem;
 use crate::show::{path, read, say, show, show_json};
 
 const AFTER_HELP: &str = "\
@@ -79,14 +79,14 @@ impl Dump {
     ///
     /// # Errors
     /// If the JVM has no agent, or snapshot or copy cannot be written.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         match &self.source {
             DumpSource::Process(pid) => self.of_process(*pid),
             DumpSource::Address(address) => self.of_address(address),
         }
     }
 
-    fn of_process(&self, pid: i32) -> Result<u8, Problem> {
+    fn of_process(&self, pid: i32) -> Result<u8, Error> {
         let mut agent = Agent::connect(pid)?;
         let answer = agent.ask(match self.reset {
             true => &Request::DumpAndReset,
@@ -112,14 +112,14 @@ impl Dump {
         Ok(0)
     }
 
-    fn of_address(&self, address: &str) -> Result<u8, Problem> {
+    fn of_address(&self, address: &str) -> Result<u8, Error> {
         let Some(to) = &self.to else {
             let message = format!("no file to dump {address} to");
-            return Err(Problem::user("H0514", message)
+            return Err(Error::mistake("H0514", message)
                 .with("help", format!("classhook dump {address} --to jacoco.exec")));
         };
         // The file exists before the request, which may reset the data: the answer must not get lost.
-        let file = atomic::temporary(to).map_err(|error| Problem::unwritable(to, &error))?;
+        let file = atomic::temporary(to).map_err(|error| Error::unwritable(to, &error))?;
         let command = Command {
             dump: true,
             reset: self.reset,
@@ -129,7 +129,7 @@ impl Dump {
         let data = exec::read(&bytes).map_err(|error| damaged(address, &error))?;
         let written = std::fs::write(file.path(), &bytes).and_then(|()| atomic::publish(file, to));
         written.map_err(|error| {
-            let problem = Problem::unwritable(to, &error);
+            let problem = Error::unwritable(to, &error);
             match self.reset {
                 true => kept(problem, &|out| out.write_all(&bytes)),
                 false => problem,
@@ -153,7 +153,7 @@ impl Dump {
 const FALLBACKS: [&str; 2] = ["/tmp", "/dev/shm"];
 
 /// Writes the answer to a fallback folder, because the JVM has reset the data, and adds its path to the problem.
-fn kept(problem: Problem, content: Content<'_>) -> Problem {
+fn kept(problem: Error, content: Content<'_>) -> Error {
     let keep = |folder: &str| {
         let mut builder = tempfile::Builder::new();
         let mut file = builder.prefix("classhook-dump-").tempfile_in(folder).ok()?;
@@ -178,7 +178,7 @@ fn resolve(address: &str) -> Result<SocketAddr, AskError> {
     old.or(found.first()).copied().ok_or_else(none)
 }
 
-fn unanswered(address: &str, error: &AskError) -> Problem {
+fn unanswered(address: &str, error: &AskError) -> Error {
     let message = format!("{address} does not answer with execution data");
     let help = match error {
         AskError::Connect(_) => {
@@ -186,19 +186,19 @@ fn unanswered(address: &str, error: &AskError) -> Problem {
         }
         _ => "name the port of JaCoCo's agent, or of ours with `jacoco-tcp`",
     };
-    Problem::user("H0514", message)
+    Error::mistake("H0514", message)
         .with("found", error.to_string())
         .with("help", help)
 }
 
-fn damaged(address: &str, error: &exec::ReadError) -> Problem {
-    Problem::user("H0611", format!("{address} answers with damaged data"))
+fn damaged(address: &str, error: &exec::ReadError) -> Error {
+    Error::mistake("H0611", format!("{address} answers with damaged data"))
         .with("found", error.to_string())
 }
 
 /// Copies the dumped part of a snapshot, which the JVM continues to write, to a complete snapshot.
-pub(crate) fn copy(dump: &Answer, snapshot: &Path, to: &Path) -> Result<(), Problem> {
-    File::open(snapshot).map_err(|error| Problem::unreadable(snapshot, &error))?;
+pub(crate) fn copy(dump: &Answer, snapshot: &Path, to: &Path) -> Result<(), Error> {
+    File::open(snapshot).map_err(|error| Error::unreadable(snapshot, &error))?;
     atomic::file(to, &|out| write_copy(dump, snapshot, out))
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use clap::Args;
 use control::Request;
 use control::message::Status;
+use errors::Error;
 
 use crate::agent::Agent;
 use crate::answers;
@@ -14,7 +15,6 @@ use crate::args::{PluginSettings, Settings, Target};
 use crate::checked_options::{self, check};
 use crate::metaspace::Metaspace;
 use crate::precompiled::Precompiled;
-use crate::problem::Problem;
 use crate::progress;
 use crate::unmatched;
 
@@ -50,7 +50,7 @@ impl Enable {
     ///
     /// # Errors
     /// If the JVM has no agent, or the plugin cannot be configured.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let plugin = checked_options::plugin_reference(&self.plugin)?;
         let compiled = Precompiled::for_plugin(&plugin, self.target.pid)?;
         let request = self.request(&plugin, &compiled)?;
@@ -59,7 +59,7 @@ impl Enable {
         Ok(code)
     }
 
-    fn request(&self, plugin: &OsStr, compiled: &Precompiled) -> Result<Request, Problem> {
+    fn request(&self, plugin: &OsStr, compiled: &Precompiled) -> Result<Request, Error> {
         let pid = self.target.pid;
         let mut settings: Settings = self.settings.clone().into();
         if !has(pid, plugin)? {
@@ -82,7 +82,7 @@ impl Enable {
 }
 
 /// Checks whether the agent has a plugin of this name.
-fn has(pid: i32, plugin: &OsStr) -> Result<bool, Problem> {
+fn has(pid: i32, plugin: &OsStr) -> Result<bool, Error> {
     let status: Status = Agent::connect(pid)?.ask_for(&Request::Status)?;
     Ok(status
         .plugins

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use errors::Error;
 use host::Pipeline;
 use probes::ProbeTable;
 use rewriter::{ClassFile, print};
@@ -15,7 +16,6 @@ use crate::inputs::named_classes;
 use crate::plan_text::plan_text;
 use crate::plugin_project;
 use crate::plugins;
-use crate::problem::Problem;
 use crate::show::{self, complain, show};
 
 const AFTER_HELP: &str = "\
@@ -66,7 +66,7 @@ impl Explain {
     ///
     /// # Errors
     /// If plugin or classes cannot be read.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let found = named_classes::find(&self.classes, &self.within)?;
         let plugin = plugin_project::component_of(&self.plugin)?;
         let pipeline = plugins::pipeline(&plugin, self.config.as_deref())?;
@@ -77,7 +77,7 @@ impl Explain {
         Ok(exit)
     }
 
-    fn one(&self, pipeline: &Pipeline, found: &LocatedClass) -> Result<u8, Problem> {
+    fn one(&self, pipeline: &Pipeline, found: &LocatedClass) -> Result<u8, Error> {
         let class = read(found)?;
         let table = ProbeTable::new();
         table.set_arrays(1);
@@ -138,9 +138,9 @@ fn changes(class: &ClassFile<'_>, after: &[u8], text: &mut String) -> std::fmt::
 }
 
 /// Parses a class file.
-pub(super) fn read(found: &LocatedClass) -> Result<ClassFile<'_>, Problem> {
+pub(super) fn read(found: &LocatedClass) -> Result<ClassFile<'_>, Error> {
     ClassFile::read(&found.bytes).map_err(|error| {
-        Problem::user("H0613", format!("{} is damaged", found.origin))
+        Error::mistake("H0613", format!("{} is damaged", found.origin))
             .with("found", error.to_string())
     })
 }

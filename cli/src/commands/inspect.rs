@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use clap::Args;
+use errors::Error;
 use host::config::BUNDLED;
 use host::plugin_description::{self, Interface, PluginDescription};
 use rewriter::{ClassFile, print};
@@ -15,7 +16,6 @@ use crate::inputs::class_files::LocatedClass;
 use crate::inputs::named_classes;
 use crate::plugin_compiler::PluginCompiler;
 use crate::plugins;
-use crate::problem::Problem;
 use crate::show::{name, show};
 
 const AFTER_HELP: &str = "\
@@ -46,7 +46,7 @@ impl Inspect {
     ///
     /// # Errors
     /// If a file cannot be read.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let guards = Guards::default();
         let mut exit = 0;
         for file in &self.files {
@@ -69,7 +69,7 @@ fn is_plugin(file: &str) -> bool {
     bundled || file.ends_with(".wasm")
 }
 
-fn class(found: &LocatedClass, guards: &Guards) -> Result<u8, Problem> {
+fn class(found: &LocatedClass, guards: &Guards) -> Result<u8, Error> {
     let mut text = format!("// {}\n", name(&found.origin));
     let mut exit = 0;
     match ClassFile::read(&found.bytes) {

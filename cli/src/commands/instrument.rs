@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::Args;
+use errors::{Error, PARTIAL, Warnings};
 use host::Pipeline;
 use host::config::OnError;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -25,9 +26,7 @@ use crate::instrument::paths::Paths;
 use crate::instrument::{Record, runtime};
 use crate::outputs::atomic;
 use crate::plugin_compiler::PluginCompiler;
-use crate::problem::{PARTIAL, Problem};
-use crate::show;
-use crate::warnings::Warnings;
+use crate::show::{self, complain};
 
 const AFTER_HELP: &str = "\
 Use this for JVMs that cannot load an agent. The program needs the runtime on its class path: --runtime writes it,
@@ -85,7 +84,7 @@ impl Instrument {
     ///
     /// # Errors
     /// If inputs, output, plugins or settings are wrong, or a file cannot be written.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let paths = match (&self.out, self.inputs.is_empty()) {
             (Some(out), false) => Some(Paths::new(&self.inputs, out)?),
             (None, true) if self.runtime.is_some() => None,
@@ -104,7 +103,7 @@ impl Instrument {
         }
     }
 
-    fn instrument(&self, paths: &Paths) -> Result<u8, Problem> {
+    fn instrument(&self, paths: &Paths) -> Result<u8, Error> {
         let settings = self.configuration.clone().into();
         let (_, config) = check(&settings, &self.plugins.names, None)?;
         let pipeline = Pipeline::with_plan_cache(&config, &PluginCompiler)?;
@@ -115,7 +114,7 @@ impl Instrument {
         }
         let threads = threads
             .build()
-            .map_err(|error| Problem::ours("H0647", format!("no threads to work with: {error}")))?;
+            .map_err(|error| Error::fault("H0647", format!("no threads to work with: {error}")))?;
         let stage = paths.stage()?;
         let mut targets = Targets::new(self.on_conflict);
         let contents = paths.jobs(&stage)?.into_iter();
@@ -133,7 +132,7 @@ impl Instrument {
         let any_failed = total.tally.failed + total.tally.unreadable > 0;
         self.sum_up(instrumenter.pipeline(), total, left_out)?;
         let failed = failed_plugins::of_pipeline(instrumenter.pipeline());
-        failed.print();
+        complain(&failed);
         let strict = config.agent.on_error == OnError::Strict;
         match failed.is_empty() && !(any_failed && strict) {
             true => Ok(0),
@@ -147,14 +146,14 @@ impl Instrument {
         instrumenter: &Instrumenter,
         contents: Vec<Option<Content>>,
         baseline: &mut Option<FileBaseline>,
-    ) -> Result<Record, Problem> {
+    ) -> Result<Record, Error> {
         let progress = progress();
         let mut total = Record::default();
         let mut sink = |mut record: Record| {
             if let (Some(path), Some(baseline)) = (&self.baseline, baseline.as_mut()) {
                 let added = baseline.add(std::mem::take(&mut record.kept));
                 let added = added.and_then(|()| baseline.leave_alone(&record.left_alone));
-                added.map_err(|error| Problem::unwritable(path, &error))?;
+                added.map_err(|error| Error::unwritable(path, &error))?;
             }
             progress.inc(record.tally.classes + record.tally.others);
             total.append(record);
@@ -168,7 +167,7 @@ impl Instrument {
         Ok(total)
     }
 
-    fn begin_baseline(&self, pipeline: &Pipeline) -> Result<Option<FileBaseline>, Problem> {
+    fn begin_baseline(&self, pipeline: &Pipeline) -> Result<Option<FileBaseline>, Error> {
         let Some(path) = &self.baseline else {
             return Ok(None);
         };
@@ -179,13 +178,13 @@ impl Instrument {
         };
         begun()
             .map(Some)
-            .map_err(|error| Problem::unwritable(path, &error))
+            .map_err(|error| Error::unwritable(path, &error))
     }
 
-    fn sum_up(&self, pipeline: &Pipeline, total: Record, left_out: u64) -> Result<(), Problem> {
+    fn sum_up(&self, pipeline: &Pipeline, total: Record, left_out: u64) -> Result<(), Error> {
         let mut warnings = Warnings::default();
         warnings.extend(total.warnings);
-        warnings.print();
+        complain(&warnings);
         let tally = total.tally;
         let mut text = String::new();
         let mut line = |number: u64, what: &str| {
@@ -220,26 +219,26 @@ impl Instrument {
 /// A snapshot of the original classes, before its rename to the final path.
 type FileBaseline = Baseline<BufWriter<NamedTempFile>>;
 
-fn publish(baseline: FileBaseline, path: &Path) -> Result<(), Problem> {
+fn publish(baseline: FileBaseline, path: &Path) -> Result<(), Error> {
     let published = || {
         let file = baseline.finish()?.into_inner()?;
         atomic::publish(file, path)
     };
-    published().map_err(|error: std::io::Error| Problem::unwritable(path, &error))
+    published().map_err(|error: std::io::Error| Error::unwritable(path, &error))
 }
 
-fn nothing_to_do(no_input: bool) -> Problem {
+fn nothing_to_do(no_input: bool) -> Error {
     let (message, expected) = match no_input {
         true => ("no input to instrument", "IN… -o OUT, or --runtime FILE"),
         false => ("no path for the output", "-o OUT"),
     };
-    Problem::user("H0648", message)
+    Error::mistake("H0648", message)
         .with("expected", expected)
         .with("help", "classhook help instrument")
 }
 
 /// Returns a flag that the first signal sets. A second signal ends the process.
-fn interrupts() -> Result<Arc<AtomicBool>, Problem> {
+fn interrupts() -> Result<Arc<AtomicBool>, Error> {
     let flag = Arc::new(AtomicBool::new(false));
     let register = || {
         for signal in [SIGINT, SIGTERM] {
@@ -250,7 +249,7 @@ fn interrupts() -> Result<Arc<AtomicBool>, Problem> {
         signal_hook::flag::register(SIGXFSZ, Arc::default())
     };
     register().map_err(|error: std::io::Error| {
-        Problem::ours("H0647", format!("no signal handler: {error}"))
+        Error::fault("H0647", format!("no signal handler: {error}"))
     })?;
     Ok(flag)
 }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
+use errors::{Error, PARTIAL, Warning, Warnings};
 use probes::{BaselineWriter, Meta, ProbeLocation};
 use trace::numbers::counted;
 
@@ -15,9 +16,7 @@ use crate::inputs::execution_data::{
 };
 use crate::inputs::runs::{self, RunSelection};
 use crate::outputs::atomic;
-use crate::problem::{PARTIAL, Problem};
-use crate::show::{path, say, show};
-use crate::warnings::{Warning, Warnings};
+use crate::show::{complain, path, say, show};
 
 const AFTER_HELP: &str = "\
 In a folder with several runs, the last run is merged and the others are named; --all-runs selects all.
@@ -52,14 +51,14 @@ impl Merge {
     ///
     /// # Errors
     /// If no input can be read, or the snapshot cannot be written.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let RunSelection { files, notes } = runs::find(&self.files, self.all_runs)?;
         let mut warnings = Warnings::default();
         let mut damaged = DamagedFiles::new(self.strict_inputs);
         let mut recorded = ExecutionDataStore::read(&files, &mut damaged, &mut warnings)?;
         let is_partial = damaged.any()? || warnings.of_missing();
         if recorded.classes.is_empty() {
-            return Err(Problem::user("H0610", "no coverage to merge").with(
+            return Err(Error::mistake("H0610", "no coverage to merge").with(
                 "expected",
                 "snapshots or .exec files with at least one class",
             ));
@@ -74,7 +73,7 @@ impl Merge {
             warnings.add(loaders_united(cause));
             None
         });
-        warnings.print();
+        complain(&warnings);
         atomic::file(&self.to, &|out| write(&recorded, loaders, out))?;
         show(&format!(
             "merged {} into {}: {}, {}\n",

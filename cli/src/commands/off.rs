@@ -3,11 +3,11 @@
 use clap::Args;
 use control::Request;
 use control::message::Off as Answer;
+use errors::Error;
 use trace::numbers::counted;
 
 use crate::answers::{failures, natives, structures};
 use crate::args::Target;
-use crate::problem::Problem;
 use crate::progress;
 
 const AFTER_HELP: &str = "\
@@ -31,7 +31,7 @@ impl Off {
     ///
     /// # Errors
     /// If the JVM has no agent.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         progress::answer(&self.target, &Request::Off, |answer: &Answer| {
             let restored = match answer.restored {
                 1 => "1 class is again as it was".to_owned(),

@@ -8,6 +8,7 @@ use clap::Args;
 use control::Request;
 use control::message::{NO_PLUGIN, Released};
 use control::patch::{BrokenRule, ClassBytes, ClassOutcome, ClassState, PatchRequest, Patched};
+use errors::{Error, Warning, Warnings};
 use rewriter::ClassFile;
 use trace::numbers::counted;
 
@@ -18,11 +19,9 @@ use crate::checked_options::CheckedOptions;
 use crate::inputs::class_files::{self, Loader};
 use crate::javac::{self, LoadedClasses};
 use crate::loader_paths;
-use crate::problem::Problem;
 use crate::recording_folder;
-use crate::show::{self, show, show_json};
+use crate::show::{self, complain, show, show_json};
 use crate::temp_output::TempOutput;
-use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
 A patch replaces method bodies. Fields, methods, supertypes and modifiers must stay the same. All classes are patched,
@@ -78,7 +77,7 @@ impl Patch {
     ///
     /// # Errors
     /// If the classes cannot be read or compiled, the JVM cannot be reached, or the patch is refused (`H0720`).
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let mut agent = LazyAgent::default();
         let request = self
             .request(&mut agent)
@@ -118,7 +117,7 @@ impl Patch {
         Ok(0)
     }
 
-    fn request(&self, agent: &mut LazyAgent) -> Result<PatchRequest, Problem> {
+    fn request(&self, agent: &mut LazyAgent) -> Result<PatchRequest, Error> {
         let mut found = Vec::new();
         let mut read = |place: &str| {
             class_files::read(place, &Loader::newest(), &mut |classes| {
@@ -131,7 +130,7 @@ impl Patch {
         };
         if let Some(source) = self.classes.iter().find(|place| place.ends_with(".java")) {
             return Err(
-                Problem::user("H0727", format!("{source} is source, not a class file")).with(
+                Error::mistake("H0727", format!("{source} is source, not a class file")).with(
                     "help",
                     format!("compile it on the JVM's class path with --source {source}"),
                 ),
@@ -148,7 +147,7 @@ impl Patch {
             read(&folder.path().to_string_lossy())?;
         }
         if found.is_empty() {
-            let problem = Problem::user("H0727", "no class file to patch with");
+            let problem = Error::mistake("H0727", "no class file to patch with");
             return Err(problem.with("looked", self.classes.join(", ")));
         }
         Ok(PatchRequest {
@@ -163,14 +162,14 @@ impl Patch {
     }
 
     /// Returns the folder of the log, for an agent whose output folder another command will remove.
-    fn log_folder(&self, agent: &mut LazyAgent) -> Result<Option<PathBuf>, Problem> {
+    fn log_folder(&self, agent: &mut LazyAgent) -> Result<Option<PathBuf>, Error> {
         let agent_of_us = agent.get(self)?;
         let folder = recording_folder::lasting(agent_of_us.process(), self.output.as_deref())?;
         Ok((!agent.is_new).then_some(folder))
     }
 
     /// Refuses a loader that the JVM does not have, if other loaders have the classes.
-    fn check_loader(&self, agent: &mut LazyAgent, request: &PatchRequest) -> Result<(), Problem> {
+    fn check_loader(&self, agent: &mut LazyAgent, request: &PatchRequest) -> Result<(), Error> {
         let Some(loader) = &self.loader else {
             return Ok(());
         };
@@ -182,7 +181,7 @@ impl Patch {
         loader_paths::check(agent.get(self)?, loader, &names)
     }
 
-    fn refusal(&self, patched: &Patched) -> Problem {
+    fn refusal(&self, patched: &Patched) -> Error {
         let what = if self.check {
             "the JVM would refuse this patch"
         } else {
@@ -192,7 +191,7 @@ impl Patch {
             .classes
             .iter()
             .filter(|class| class.state == ClassState::Refused);
-        let mut problem = Problem::user("H0720", what);
+        let mut problem = Error::mistake("H0720", what);
         for class in refused {
             let rules = class.broken.iter().map(rule).collect::<Vec<_>>();
             problem = problem.with("class", format!("{}: {}", name(class), rules.join("; ")));
@@ -278,12 +277,12 @@ struct ClassesOfAgent<'a> {
 }
 
 impl LoadedClasses for ClassesOfAgent<'_> {
-    fn places(&mut self, classes: &[String]) -> Result<Vec<PathBuf>, Problem> {
+    fn places(&mut self, classes: &[String]) -> Result<Vec<PathBuf>, Error> {
         let loader = self.patch.loader.as_deref();
         loader_paths::of(self.agent.get(self.patch)?, classes, loader)
     }
 
-    fn files(&mut self, classes: &[String]) -> Result<Vec<ClassBytes>, Problem> {
+    fn files(&mut self, classes: &[String]) -> Result<Vec<ClassBytes>, Error> {
         let request = Request::ClassFiles {
             classes: classes.to_vec(),
             loader: self.patch.loader.clone(),
@@ -304,7 +303,7 @@ struct LazyAgent {
 
 impl LazyAgent {
     /// Returns the agent, and loads it into a JVM without an agent.
-    fn get(&mut self, patch: &Patch) -> Result<&mut Agent, Problem> {
+    fn get(&mut self, patch: &Patch) -> Result<&mut Agent, Error> {
         let agent = match self.agent.take() {
             Some(agent) => agent,
             None => self.find(patch)?,
@@ -312,7 +311,7 @@ impl LazyAgent {
         Ok(self.agent.insert(agent))
     }
 
-    fn find(&mut self, patch: &Patch) -> Result<Agent, Problem> {
+    fn find(&mut self, patch: &Patch) -> Result<Agent, Error> {
         let pid = patch.target.pid;
         if let Ok(agent) = Agent::find(pid)? {
             return Ok(agent);
@@ -337,7 +336,7 @@ impl LazyAgent {
     }
 
     /// Lets the agent stay, for its patch.
-    fn keep(self) -> Result<(), Problem> {
+    fn keep(self) -> Result<(), Error> {
         match self.agent {
             Some(mut agent) if self.is_new => agent.lease(None, None),
             _ => Ok(()),
@@ -345,7 +344,7 @@ impl LazyAgent {
     }
 
     /// Ends an agent that was loaded for this command, unless another command uses it.
-    fn leave(self) -> Result<(), Problem> {
+    fn leave(self) -> Result<(), Error> {
         let Some(mut agent) = self.agent.filter(|_| self.is_new) else {
             return Ok(());
         };
@@ -358,7 +357,7 @@ impl LazyAgent {
     }
 
     /// Ends the agent like [`LazyAgent::leave`], and returns the problem.
-    fn leave_with(self, problem: Problem) -> Problem {
+    fn leave_with(self, problem: Error) -> Error {
         match self.leave() {
             Ok(()) => problem,
             Err(stays) => problem.with("agent", format!("stays in the JVM: {stays}")),
@@ -387,7 +386,7 @@ fn warn_of_parts_without_effect(patched: &Patched) {
             "restart the JVM with the new class to apply all of it",
         ));
     }
-    warnings.print();
+    complain(&warnings);
 }
 
 /// Warns about a JVM that may continue to run former code although it accepted the classes.
@@ -402,7 +401,7 @@ pub(super) fn warn_of_quick_compiler(patched: &Patched) {
             .with("found", "a JVM that compiles only with C1, which does not track inlined methods (-XX:TieredStopAtLevel=1)")
             .with("help", "check the behaviour of the program, or start the JVM without that option"),
     );
-    warnings.print();
+    complain(&warnings);
 }
 
 /// Returns the lines of one class of an answer.

@@ -5,10 +5,10 @@ use std::fmt::Write;
 use clap::Args;
 use control::Request;
 use control::patch::{LoaderState, PatchState, Patches as Answer};
+use errors::Error;
 
 use super::patch::named;
 use crate::args::Target;
-use crate::problem::Problem;
 
 /// Lists the patches of a running JVM.
 #[derive(Debug, Args)]
@@ -26,7 +26,7 @@ impl Patches {
     ///
     /// # Errors
     /// If the JVM has no agent.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         self.target.answer(&Request::Patches, describe)
     }
 }

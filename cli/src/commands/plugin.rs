@@ -13,8 +13,7 @@ pub mod run;
 pub mod test;
 
 use clap::{Args, Subcommand};
-
-use crate::problem::Problem;
+use errors::Error;
 
 const AFTER_HELP: &str = "\
 A project is a Rust crate for the target wasm32-unknown-unknown, a C project for clang, a Python project for
@@ -65,7 +64,7 @@ impl Plugin {
     ///
     /// # Errors
     /// The problem that ended the command, with its exit code.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         match &self.command {
             Command::New(new) => new.run(),
             Command::Build(build) => build.run(),

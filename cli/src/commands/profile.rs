@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use control::message::NO_PLUGIN;
+use errors::{Error, PARTIAL};
 use observations::Subscription;
 use observations::recorded::EXTENSION;
 
@@ -18,7 +19,6 @@ use crate::follow_options::FollowOptions;
 use crate::heading;
 use crate::interrupt;
 use crate::metaspace::Metaspace;
-use crate::problem::{PARTIAL, Problem};
 use crate::profile::outputs::{ProfileOutputs, Report};
 use crate::profile::pause::Limits;
 use crate::profile::{heap_paths, recorded, retainers, snapshots, visit};
@@ -251,7 +251,7 @@ impl Profile {
     ///
     /// # Errors
     /// If options, agent, command or JVM are wrong, or the recording cannot be read or shown.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         if let Some(ProfileSource::File(file)) = &self.source {
             return self.show_recording(file);
         }
@@ -301,13 +301,13 @@ impl Profile {
     }
 
     /// Shows a recording from a file.
-    fn show_recording(&self, file: &Path) -> Result<u8, Problem> {
+    fn show_recording(&self, file: &Path) -> Result<u8, Error> {
         let records = self.events.subscription().is_some() || self.events.cpu.is_some();
         let asks = self.requests.threads || self.requests.heap.is_some() || self.events.live;
         let sends = self.relay.to.is_some();
         if records || asks || sends || self.time.is_some() || self.output.is_some() {
             let message = "a recording from a file takes no options for a new recording";
-            return Err(Problem::user("H0663", message).with(
+            return Err(Error::mistake("H0663", message).with(
                 "help",
                 "use only --only, --thread, --top, --frames and output files with a recording",
             ));
@@ -317,17 +317,17 @@ impl Profile {
     }
 
     /// Shows the objects with the largest retained size in a heap dump.
-    fn of_dump(&self, file: &Path) -> Result<u8, Problem> {
+    fn of_dump(&self, file: &Path) -> Result<u8, Error> {
         let limits = &self.requests.limits;
         if limits.yes || limits.max_pause.is_some() {
             let message = "--max-pause and --yes need a running JVM";
-            return Err(Problem::user("H0663", message)
+            return Err(Error::mistake("H0663", message)
                 .with("found", "a heap dump, for which no program pauses"));
         }
         let is_alone = self.events.subscription().is_none() && !self.requests.threads;
         if self.requests.heap != Some(Heap::Retainers) || !is_alone || self.outputs.any() {
             return Err(
-                Problem::user("H0663", "a heap dump needs --heap retainers").with(
+                Error::mistake("H0663", "a heap dump needs --heap retainers").with(
                     "help",
                     "add --heap retainers, and no other option than --top",
                 ),
@@ -337,7 +337,7 @@ impl Profile {
     }
 
     /// Runs a trace that sums up the calls of methods.
-    fn times(&self) -> Result<u8, Problem> {
+    fn times(&self) -> Result<u8, Error> {
         let events = ProfileEvents {
             cpu: None,
             ..self.events.clone()
@@ -346,7 +346,7 @@ impl Profile {
         let others = events.subscription().is_some() || asks || events.live;
         let window = self.after.is_some() || (self.time.is_some() && self.pid().is_none());
         if others || window || self.outputs.any() || !self.outputs.thread.is_empty() {
-            return Err(Problem::user("H0663", "--cpu times measures calls, and accepts only --only")
+            return Err(Error::mistake("H0663", "--cpu times measures calls, and accepts only --only")
                 .with("help", "use `classhook trace` for files and single calls, or --cpu samples with other kinds"));
         }
         let trace = Trace {
@@ -377,23 +377,23 @@ impl Profile {
     }
 
     /// Refuses options without the events or requests that they belong to.
-    fn check(&self, records: bool) -> Result<(), Problem> {
+    fn check(&self, records: bool) -> Result<(), Error> {
         let asks = self.requests.threads || self.requests.heap.is_some();
         if !records && !asks {
-            return Err(Problem::user("H0663", "no kind of profile is selected")
+            return Err(Error::mistake("H0663", "no kind of profile is selected")
                 .with("expected", "--cpu samples, --wall, --alloc sites, --monitor, --exceptions, --jni-refs, --gc, --threads or --heap")
                 .with("help", "select one, for example: classhook profile 4711 --cpu samples --for 30s"));
         }
         if asks && self.pid().is_none() {
             return Err(
-                Problem::user("H0663", "--threads and --heap need a running JVM").with(
+                Error::mistake("H0663", "--threads and --heap need a running JVM").with(
                     "help",
                     "start the program, and name its PID; `classhook ps` lists the JVMs",
                 ),
             );
         }
         if self.after.is_some() && self.pid().is_some() {
-            return Err(Problem::user("H0663", "--after needs a command").with(
+            return Err(Error::mistake("H0663", "--after needs a command").with(
                 "found",
                 "the PID of a running JVM, which is recorded from now on",
             ));
@@ -410,7 +410,7 @@ impl Profile {
         let lonely = of_recordings.iter().find(|(_, given)| *given);
         if let (false, Some((option, _))) = (records, lonely) {
             let message = format!("{option} needs a recording");
-            return Err(Problem::user("H0663", message).with(
+            return Err(Error::mistake("H0663", message).with(
                 "help",
                 "add --cpu samples, --wall, --alloc sites, --monitor, --exceptions, --jni-refs or --gc",
             ));
@@ -420,7 +420,7 @@ impl Profile {
             || of_heap.is_some_and(|heap| matches!(heap, Heap::Histogram | Heap::Dump(_)));
         if self.events.live && !uses_live {
             return Err(
-                Problem::user("H0663", "--live needs --alloc or --heap").with(
+                Error::mistake("H0663", "--live needs --alloc or --heap").with(
                     "help",
                     "add --alloc sites, --heap histogram or --heap dump=FILE",
                 ),
@@ -430,7 +430,7 @@ impl Profile {
     }
 
     /// Sends the requests, prints the answers, and returns the exit code.
-    fn answer_requests(&self, pid: i32) -> Result<u8, Problem> {
+    fn answer_requests(&self, pid: i32) -> Result<u8, Error> {
         if self.requests.threads {
             snapshots::threads(pid)?;
         }
@@ -457,7 +457,7 @@ impl Profile {
         pid: i32,
         subscription: &Subscription,
         report: &Report<'_>,
-    ) -> Result<u8, Problem> {
+    ) -> Result<u8, Error> {
         let visited = visit::record(pid, self.settings(), subscription, self.time, &self.relay)?;
         let code = report.make(visited.recordings, visited.problem)?;
         Ok(match visited.is_partial {
@@ -466,7 +466,7 @@ impl Profile {
         })
     }
 
-    fn start(&self, subscription: &Subscription, report: &Report<'_>) -> Result<u8, Problem> {
+    fn start(&self, subscription: &Subscription, report: &Report<'_>) -> Result<u8, Error> {
         let mut settings = self.settings();
         let run = run_id();
         let _folder = TempOutput::of_command(&mut settings)?;

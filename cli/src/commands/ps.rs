@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use attach::Jvm;
 use clap::Args;
+use errors::Error;
 
 use crate::agent::Agent;
 use crate::launch::AGENT_LIBRARY;
-use crate::problem::Problem;
 use crate::show::{name, say, show};
 
 const AFTER_HELP: &str = "\
@@ -50,7 +50,7 @@ impl Ps {
     ///
     /// # Errors
     /// If standard output cannot be written.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let mut text = format!("{:>8}  {:<12}  {:<7}  main\n", "pid", "version", "agent");
         let mut is_explained = true;
         for jvm in attach::jvms(AGENT_LIBRARY) {

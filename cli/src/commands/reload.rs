@@ -1,13 +1,13 @@
 //! `classhook reload`: replaces the configuration of the agent in a running JVM.
 
 use clap::Args;
+use errors::Error;
 
 use crate::answers;
 use crate::application;
 use crate::args::{Change, Plugins, Settings, Target};
 use crate::checked_options::CheckedOptions;
 use crate::metaspace::Metaspace;
-use crate::problem::Problem;
 use crate::progress;
 use crate::unmatched;
 
@@ -42,7 +42,7 @@ impl Reload {
     ///
     /// # Errors
     /// If the JVM has no agent, or the configuration is wrong. The former configuration then stays.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let pid = self.target.pid;
         let settings: Settings = self.change.clone().into();
         let mut settings = application::restricted(pid, &self.plugins.names, &settings)?;

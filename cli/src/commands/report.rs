@@ -11,6 +11,7 @@ use coverage::report::changed;
 use coverage::report::per_test::PerTest;
 use coverage::report::table::{self, Layout};
 use coverage::report::{Module, Report as Whole};
+use errors::{Error, PARTIAL, Warning, Warnings};
 use observations::recorded::EXTENSION;
 use probes::Meta;
 use trace::numbers::counted;
@@ -26,7 +27,6 @@ use crate::inputs::runs::{self, RunSelection};
 use crate::inputs::sources::Sources;
 use crate::per_test::ReportTests;
 use crate::plugin_tables;
-use crate::problem::{PARTIAL, Problem};
 use crate::profile::outputs::{FRAMES, ProfileOutputs};
 use crate::profile::recorded;
 use crate::project_classes;
@@ -37,7 +37,6 @@ use crate::show::{self, complain, say};
 use crate::slow_trees::SlowOptions;
 use crate::terminal;
 use crate::traces::{self, StreamedLines, TraceOutputs};
-use crate::warnings::{Warning, Warnings};
 
 /// Limit of lines below a table that name gaps of the report.
 const NAMED_GAPS: usize = 20;
@@ -94,7 +93,7 @@ impl Report {
     ///
     /// # Errors
     /// If an input cannot be read, or an output cannot be written.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         self.outputs.check(&self.trace.files())?;
         self.outputs.check_per_test(false)?;
         self.trace.check_stacks()?;
@@ -150,7 +149,7 @@ impl Report {
             let has_report = self.outputs.any() || inputs.diff.is_some();
             if !has_report && !has_coverage {
                 let is_partial = damaged.any()? || warnings.of_missing();
-                warnings.print();
+                complain(&warnings);
                 trace.make(&traces, StreamedLines::No)?;
                 notes.iter().for_each(say);
                 return Ok(if is_partial { PARTIAL } else { 0 });
@@ -183,16 +182,16 @@ impl Report {
 
 impl Report {
     /// Shows recordings of `classhook profile`.
-    fn profiles(&self) -> Result<u8, Problem> {
+    fn profiles(&self) -> Result<u8, Error> {
         let trace = &self.trace;
         let mut others = trace.files().into_iter().skip(4);
         if let Some((option, _)) = others.find(|(_, path)| path.is_some()) {
             let message = format!("{option} needs traced calls");
-            return Err(Problem::user("H0663", message).with("found", "recordings (.observed)"));
+            return Err(Error::mistake("H0663", message).with("found", "recordings (.observed)"));
         }
         if self.slow.slow.is_some() {
             let message = "--slow needs traced calls";
-            return Err(Problem::user("H0663", message).with("found", "recordings (.observed)"));
+            return Err(Error::mistake("H0663", message).with("found", "recordings (.observed)"));
         }
         let plain = ProfileOutputs::default();
         let outputs = ProfileOutputs {
@@ -222,14 +221,14 @@ impl Report {
     }
 }
 
-fn nothing_traced(option: &str) -> Problem {
-    Problem::user("H0610", format!("no trace for {option}"))
+fn nothing_traced(option: &str) -> Error {
+    Error::mistake("H0610", format!("no trace for {option}"))
         .with("expected", "an event file (.events) with records")
         .with("help", "record event files with `classhook trace`")
 }
 
 /// Returns the last of two problems and prints the first if there are two.
-fn both(first: Result<u8, Problem>, last: Result<u8, Problem>) -> Result<u8, Problem> {
+fn both(first: Result<u8, Error>, last: Result<u8, Error>) -> Result<u8, Error> {
     match (first, last) {
         (Err(first), Err(last)) => {
             complain(format_args!("{first}\n"));
@@ -293,9 +292,9 @@ pub(super) struct ReportOutcome {
     /// A file is left out or truncated.
     is_partial: bool,
     /// The problem of a JVM that could not write all recorded data.
-    complete: Result<(), Problem>,
+    complete: Result<(), Error>,
     /// The problem of an empty report.
-    not_empty: Result<(), Problem>,
+    not_empty: Result<(), Error>,
     /// The verdict of the rules.
     verdict: Verdict,
 }
@@ -305,7 +304,7 @@ impl ReportOutcome {
     ///
     /// # Errors
     /// If the report is incomplete or empty, or violates a rule.
-    pub(super) fn end(self, is_strict: bool) -> Result<u8, Problem> {
+    pub(super) fn end(self, is_strict: bool) -> Result<u8, Error> {
         let is_partial = self.is_partial || self.any_failed && is_strict;
         let code = if is_partial { PARTIAL } else { 0 };
         both(
@@ -320,7 +319,7 @@ pub(super) fn make(
     job: &ReportJob<'_>,
     damaged: &mut DamagedFiles,
     warnings: &mut Warnings,
-) -> Result<ReportOutcome, Problem> {
+) -> Result<ReportOutcome, Error> {
     let title = job.outputs.title();
     let modules = job.inputs.report_modules(title);
     let sources = modules.iter().map(|module| Sources::open(&module.sources));
@@ -338,7 +337,7 @@ pub(super) fn make(
     };
     let any_damaged = damaged.any()?;
     if let Err(problem) = damaged.expect_any(job.files.len()) {
-        warnings.print();
+        complain(&warnings);
         return Err(problem);
     }
     let options = AnalysisOptions {
@@ -371,7 +370,7 @@ pub(super) fn make(
         true => ReportTests::new(&recorded, all, limited, options.counting, warnings),
         false => None,
     };
-    warnings.print();
+    complain(&warnings);
     let verdict = verdict?;
     let per_test = tests.as_ref().map(|tests| PerTest::new(tests));
     let report = Whole {
@@ -432,7 +431,7 @@ fn print(
     modules: &[ReportModule],
     analysed: &AnalysisResult,
     written: &[PathBuf],
-) -> Result<(), Problem> {
+) -> Result<(), Error> {
     let places = modules.iter().flat_map(|module| module.classes.clone());
     let places: Vec<String> = places.collect();
     let mut out: Box<dyn Write> = match job.beside {
@@ -491,7 +490,7 @@ fn print(
     };
     match print() {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Problem::ours("H0624", "cannot write to standard output")
+            Err(Error::fault("H0624", "cannot write to standard output")
                 .with("found", error.to_string()))
         }
         _ => Ok(()), // the reader closed the pipe
@@ -518,8 +517,8 @@ fn expect_something(
     report: &Whole<'_>,
     recorded: &ExecutionDataStore,
     any_class_file: bool,
-) -> Result<(), Problem> {
-    let problem = Problem::partial("H0610", "the report is empty");
+) -> Result<(), Error> {
+    let problem = Error::partial("H0610", "the report is empty");
     match job.inputs.has_classes() {
         _ if job.inputs.diff.is_some() => return Ok(()),
         true if !is_empty(report) => return expect_loaded(job, report, recorded),
@@ -556,7 +555,7 @@ fn expect_loaded(
     job: &ReportJob<'_>,
     report: &Whole<'_>,
     recorded: &ExecutionDataStore,
-) -> Result<(), Problem> {
+) -> Result<(), Error> {
     let modules = report.modules.iter();
     let mut classes = modules.flat_map(|module| module.bundle.classes());
     let is_loaded = classes.any(|class| !recorded.ids_of(&class.name).is_empty());
@@ -564,8 +563,7 @@ fn expect_loaded(
         return Ok(());
     }
     if recorded.classes.is_empty() {
-        let problem =
-            Problem::partial("H0628", "no class was recorded, so the whole report is 0 %");
+        let problem = Error::partial("H0628", "no class was recorded, so the whole report is 0 %");
         let help = job.unloaded.unwrap_or(UNLOADED);
         let found = counted(recorded.sessions.len(), "session");
         let found = format!("{found} without a measured class");
@@ -588,7 +586,7 @@ fn expect_loaded(
         complain(warning.with("help", UNLOADED));
         return Ok(());
     };
-    let problem = Problem::partial("H0628", message).with("found", found);
+    let problem = Error::partial("H0628", message).with("found", found);
     Err(problem.with("help", help))
 }
 

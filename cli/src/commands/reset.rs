@@ -3,9 +3,9 @@
 use clap::Args;
 use control::Request;
 use control::message::Reset as Answer;
+use errors::Error;
 
 use crate::args::Target;
-use crate::problem::Problem;
 
 const AFTER_HELP: &str = "\
 Later reports hold only hits from now on.
@@ -31,7 +31,7 @@ impl Reset {
     ///
     /// # Errors
     /// If the JVM has no agent, or the agent no such plugin.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let plugin = self.plugin.clone();
         self.target
             .answer(&Request::Reset { plugin }, |answer: &Answer| {

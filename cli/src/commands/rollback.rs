@@ -3,11 +3,11 @@
 use clap::Args;
 use control::Request;
 use control::patch::{ClassState, Patched, Rollback as Patches};
+use errors::Error;
 
 use super::patch::{line, warn_of_quick_compiler};
 use crate::agent::Agent;
 use crate::args::Target;
-use crate::problem::Problem;
 use crate::show::{read_escaped, show, show_json};
 
 const AFTER_HELP: &str = "\
@@ -39,7 +39,7 @@ impl Rollback {
     ///
     /// # Errors
     /// If the JVM has no agent, the patch does not exist (`H0722`), or the JVM refuses (`H0720`).
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let which = match (self.all, self.id) {
             (true, _) => Patches::All,
             (false, Some(id)) => Patches::Id(id),
@@ -56,7 +56,7 @@ impl Rollback {
                 .classes
                 .iter()
                 .filter(|class| class.state == ClassState::Refused);
-            let problem = Problem::user(
+            let problem = Error::mistake(
                 "H0720",
                 "the JVM refuses to undo the patch; nothing was changed",
             );

@@ -1,12 +1,12 @@
 //! `classhook run`: records a command that starts JVMs.
 
 use clap::Args;
+use errors::Error;
 
 use crate::args::{EventFiles, Plugins, Start};
 use crate::build_output::BuildOutput;
 use crate::build_tools::Build;
 use crate::checked_options::{CheckedOptions, run_id};
-use crate::problem::Problem;
 use crate::show::{self, say};
 
 const AFTER_HELP: &str = "\
@@ -40,7 +40,7 @@ impl Run {
     ///
     /// # Errors
     /// If options, configuration, agent or command are wrong.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let mut settings = self.event_files.added(self.start.settings.clone());
         let build = Build::of(&self.start.command);
         let place = BuildOutput::set(build.as_ref(), &run_id(), &mut settings)?;

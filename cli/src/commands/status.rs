@@ -7,13 +7,13 @@ use control::Request;
 use control::message::{
     ClassCounts, Hits, HugeMethods, PlanCache, Status as Answer, is_observation,
 };
+use errors::Error;
 use trace::numbers::counted;
 
 use crate::agent::Agent;
 use crate::answers::{failures, natives, plugins, structures};
 use crate::args::Target;
 use crate::holder::described;
-use crate::problem::Problem;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -34,7 +34,7 @@ impl Status {
     ///
     /// # Errors
     /// If the JVM does not exist (`H05xx`) or has no agent (`H07xx`).
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let pid = self.target.pid;
         let mut agent = Agent::connect(pid)?;
         let answer = agent.ask(&Request::Status)?;

@@ -3,9 +3,9 @@
 use clap::Args;
 use control::Request;
 use control::message::Test as Answer;
+use errors::Error;
 
 use crate::args::Target;
-use crate::problem::Problem;
 
 const AFTER_HELP: &str = "\
 Use this for tests that no framework runs in the JVM: tests of a server by requests, or by hand.
@@ -37,7 +37,7 @@ impl Test {
     ///
     /// # Errors
     /// If the JVM has no agent, or the test to end has not begun (`H0709`).
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let request = Request::Test {
             name: self.name.clone(),
             ends: self.end,

@@ -5,12 +5,11 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use errors::{Error, PARTIAL, Warnings};
 use serde_json::json;
 
-use crate::problem::{PARTIAL, Problem};
-use crate::show::{say, show, show_json};
+use crate::show::{complain, say, show, show_json};
 use crate::test_coverage::{Class, Selected, Snapshots, TestCoverage, has_code, is_executed};
-use crate::warnings::Warnings;
 
 const AFTER_HELP: &str = "\
 The output has one test a line: class#method, or the class for code that its tests share, such as @BeforeAll.
@@ -66,7 +65,7 @@ impl TestsFor {
     ///
     /// # Errors
     /// If no snapshot can be read, no tests were recorded, or no class has code at the line (`H0691`).
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let mut warnings = Warnings::default();
         let executed = TestCoverage::read(&self.snapshots, &mut warnings)?;
         let classes = self.classes(&executed)?;
@@ -79,7 +78,7 @@ impl TestsFor {
             let tests = tests.filter(|(_, class)| is_executed(&class.lines, self.source_line.line));
             tests.for_each(|(hits, _)| selected.add(hits));
         }
-        warnings.print();
+        complain(&warnings);
         let is_partial = warnings.of_missing();
         if self.snapshots.json {
             show_json(&json!({
@@ -97,7 +96,7 @@ impl TestsFor {
     }
 
     /// Returns the classes of the source file. If its folders differ from the package, as in Kotlin, the file name decides.
-    fn classes(&self, executed: &TestCoverage) -> Result<Vec<Class>, Problem> {
+    fn classes(&self, executed: &TestCoverage) -> Result<Vec<Class>, Error> {
         let SourceLine { file, line } = &self.source_line;
         let mut classes =
             executed.classes(&|package, source| self.source_line.is_of(package, source));
@@ -108,7 +107,7 @@ impl TestsFor {
                 classes.iter().map(|class| class.all.package()).collect();
             if packages.len() > 1 {
                 let found = packages.into_iter().collect::<Vec<_>>().join(", ");
-                return Err(Problem::user(
+                return Err(Error::mistake(
                     "H0691",
                     format!("several packages have a {}", name.display()),
                 )
@@ -126,7 +125,7 @@ impl TestsFor {
         let nearest = lines
             .map(|(number, _)| number)
             .min_by_key(|number| number.abs_diff(*line));
-        let problem = Problem::user(
+        let problem = Error::mistake(
             "H0691",
             format!(
                 "no class that was measured has code at {}:{line}",

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use errors::{Error, PARTIAL};
 use probes::events::Trace;
 use rustix::process::{Signal, getpid, kill_process};
 use tempfile::NamedTempFile;
@@ -21,7 +22,6 @@ use crate::heading;
 use crate::interrupt;
 use crate::live::{EventFileSource, FollowedJvms};
 use crate::metaspace::Metaspace;
-use crate::problem::{PARTIAL, Problem};
 use crate::show::{self, all_but_last, complain, say, show};
 use crate::temp_output::{TempOutput, no_folder};
 use crate::top::columns::Column;
@@ -94,12 +94,12 @@ impl Top {
     /// # Errors
     /// If options, configuration, agent, command or JVM are wrong, the terminal cannot be used, or the recording cannot
     /// be read or is incomplete (`H0651`).
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         if self.by == RowGroup::Thread
             && !self.calls
             && self.settings.configuration().file.is_none()
         {
-            return Err(Problem::user("H0636", "rows by thread need single calls")
+            return Err(Error::mistake("H0636", "rows by thread need single calls")
                 .with("help", "add --calls"));
         }
         let calls = TracedCalls {
@@ -117,7 +117,7 @@ impl Top {
         }
     }
 
-    fn visit(&self, pid: i32, mut settings: Settings, calls: TracedCalls) -> Result<u8, Problem> {
+    fn visit(&self, pid: i32, mut settings: Settings, calls: TracedCalls) -> Result<u8, Error> {
         let run = run_id();
         options_of(&settings, &run)?;
         let passing = TempOutput::in_any_jvm(pid, &mut settings)?;
@@ -151,7 +151,7 @@ impl Top {
         Ok(if ended.is_partial { PARTIAL } else { 0 })
     }
 
-    fn start(&self, mut settings: Settings) -> Result<u8, Problem> {
+    fn start(&self, mut settings: Settings) -> Result<u8, Error> {
         let run = run_id();
         let _folder = TempOutput::of_command(&mut settings)?;
         let checked = options_of(&settings, &run)?;
@@ -192,7 +192,7 @@ impl Top {
         sampler: &Sampler,
         checked: &CheckedOptions,
         output: Option<File>,
-    ) -> Result<u8, Problem> {
+    ) -> Result<u8, Error> {
         thread::scope(|scope| {
             let running = scope.spawn(|| checked.launch_into(&self.program.command, output));
             let name = self
@@ -226,7 +226,7 @@ impl Top {
         sampler: &Sampler,
         title: &str,
         continues: &mut dyn FnMut() -> bool,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), Error> {
         if on_screen() {
             return screen::run(sampler, title, &mut self.state(), continues);
         }
@@ -250,7 +250,7 @@ impl Top {
         &self,
         (intervals, traces): (Vec<trace::rates::Interval>, Vec<Trace>),
         has_ended: bool,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), Error> {
         if !on_screen() {
             for interval in intervals {
                 show(&format!(

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use errors::{Error, PARTIAL, Warning, Warnings};
 use host::{Config, Pipeline};
 use serde_json::{Map, Value, json};
 use trace::recording::Recording;
@@ -22,14 +23,12 @@ use crate::live::{EventFileSource, Live, LiveOptions, LiveOutcome};
 use crate::metaspace::Metaspace;
 use crate::otlp::{Delivery, OtlpOptions, Target};
 use crate::plugin_compiler::PluginCompiler;
-use crate::problem::{PARTIAL, Problem};
 use crate::relay::{self, RelayOptions, Sending};
 use crate::show::{self, all_but_last, complain, say};
 use crate::slow_trees::SlowOptions;
 use crate::traces::{self, TraceOutputs};
 use crate::unchanged_classes::UnchangedClasses;
 use crate::unmatched;
-use crate::warnings::{Warning, Warnings};
 
 pub(super) const PLUGIN: &str = "trace";
 
@@ -183,11 +182,11 @@ pub enum Skip {
 
 impl TracedCalls {
     /// Returns the plugin's settings, merged into given JSON.
-    fn settings(&self, given: Option<&str>) -> Result<String, Problem> {
+    fn settings(&self, given: Option<&str>) -> Result<String, Error> {
         let mut table: Map<String, Value> = match given {
             None => Map::new(),
             Some(text) => serde_json::from_str(text).map_err(|error| {
-                Problem::user("H0105", "--plugin-settings is not a JSON object")
+                Error::mistake("H0105", "--plugin-settings is not a JSON object")
                     .with("found", error.to_string())
             })?,
         };
@@ -216,7 +215,7 @@ impl TracedCalls {
     }
 
     /// Returns the agent's settings with these options, unless a file configures the plugin.
-    pub(super) fn configured(&self, settings: &Settings) -> Result<Settings, Problem> {
+    pub(super) fn configured(&self, settings: &Settings) -> Result<Settings, Error> {
         let mut settings = settings.clone();
         let configuration = &mut settings.change.configuration;
         if configuration.file.is_none() {
@@ -231,7 +230,7 @@ impl TracedCalls {
         &self,
         visit: &mut AttachedPlugin,
         settings: &Settings,
-    ) -> Result<Vec<UnchangedClasses>, Problem> {
+    ) -> Result<Vec<UnchangedClasses>, Error> {
         if visit.instrumented() > 0 {
             return Ok(Vec::new());
         }
@@ -260,12 +259,8 @@ impl TracedCalls {
 }
 
 /// Returns the problem of a visit without a traced method.
-pub(super) fn nothing_traced(
-    pid: i32,
-    methods: &[String],
-    withheld: &[UnchangedClasses],
-) -> Problem {
-    let problem = Problem::user("H0650", "no method was traced").with(
+pub(super) fn nothing_traced(pid: i32, methods: &[String], withheld: &[UnchangedClasses]) -> Error {
+    let problem = Error::mistake("H0650", "no method was traced").with(
         "expected",
         "a method of a class that was loaded until the end of the visit",
     );
@@ -280,7 +275,7 @@ pub(super) fn nothing_traced(
 }
 
 /// Adds the causes for which loaded classes are not instrumented.
-pub(super) fn with_causes(problem: Problem, withheld: &[UnchangedClasses]) -> Problem {
+pub(super) fn with_causes(problem: Error, withheld: &[UnchangedClasses]) -> Error {
     withheld.iter().fold(problem, |problem, found| {
         problem
             .with("found", found.found())
@@ -295,10 +290,10 @@ fn none_of(methods: &[String]) -> String {
 
 /// Returns the problem of a command without recorded calls: it started no JVM, or no method matched. JVMs without a
 /// matching method have still written their snapshots.
-pub(super) fn nothing_of_command(run: &str, output: &Path, methods: &[String]) -> Problem {
+pub(super) fn nothing_of_command(run: &str, output: &Path, methods: &[String]) -> Error {
     match run_files::snapshots_of(run, output) {
         Err(problem) => problem,
-        Ok(snapshots) if snapshots.is_empty() => Problem::user("H0610", "nothing was recorded")
+        Ok(snapshots) if snapshots.is_empty() => Error::mistake("H0610", "nothing was recorded")
             .with("expected", format!("at least one event file of this run in {}", output.display()))
             .with("help", "check that the command starts a JVM; a daemon from before, as of Gradle or sbt, has no agent: restart it"),
         Ok(snapshots) => {
@@ -310,7 +305,7 @@ pub(super) fn nothing_of_command(run: &str, output: &Path, methods: &[String]) -
                 [] => jvms,
                 methods => format!("{jvms}, and {}", none_of(methods)),
             };
-            Problem::user("H0650", "no method was traced")
+            Error::mistake("H0650", "no method was traced")
                 .with("expected", "a method of a class that the command loads")
                 .with("found", found)
                 .with("help", "write patterns as CLASS.METHOD, with the package: com.acme.Store.find*, com.acme.**")
@@ -330,7 +325,7 @@ impl Trace {
     ///
     /// # Errors
     /// If options, configuration, agent, command or JVM are wrong, or the report of a successful run fails.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         self.outputs.check()?;
         self.relay.check()?;
         self.check_depth()?;
@@ -355,19 +350,19 @@ impl Trace {
     }
 
     /// Refuses --depth without recorded values.
-    fn check_depth(&self) -> Result<(), Problem> {
+    fn check_depth(&self) -> Result<(), Error> {
         let holds_values = |kept: &Captured| *kept != Captured::Thrown;
         let values = self.when.show.is_some() || self.calls.capture.iter().any(holds_values);
         let depth = self.when.depth.filter(|_| !values);
         depth.map_or(Ok(()), |depth| {
             let message = "--depth needs recorded values";
-            Err(Problem::user("H0663", message)
+            Err(Error::mistake("H0663", message)
                 .with("found", format!("--depth {depth}"))
                 .with("help", "add --show arg, or --capture arguments,returned"))
         })
     }
 
-    fn start(&self, settings: &Settings, run: &str, target: Option<Target>) -> Result<u8, Problem> {
+    fn start(&self, settings: &Settings, run: &str, target: Option<Target>) -> Result<u8, Error> {
         let checked = options_of(settings, run)?;
         let live = self.live(
             EventFileSource::Run(run.to_owned()),
@@ -395,7 +390,7 @@ impl Trace {
         settings: &Settings,
         run: &str,
         target: Option<Target>,
-    ) -> Result<u8, Problem> {
+    ) -> Result<u8, Error> {
         options_of(settings, run)?;
         let mut visit = AttachedPlugin::begin(pid, &Visitor::in_session(PLUGIN), settings, run)?;
         let withheld = self.calls.warn_of_nothing(&mut visit, settings)?;
@@ -431,7 +426,7 @@ impl Trace {
     }
 
     /// Reports the event files of the run.
-    fn report(&self, run: &str, output: &Path, streamed: LiveOutcome) -> Result<u8, Problem> {
+    fn report(&self, run: &str, output: &Path, streamed: LiveOutcome) -> Result<u8, Error> {
         let mut warnings = Warnings::default();
         let recordings = traces::of_run(run, output, &self.outputs.scratch(), &mut warnings)?;
         if recordings.is_empty() {
@@ -448,8 +443,8 @@ impl Trace {
         recordings: &[Recording],
         warnings: Warnings,
         streamed: LiveOutcome,
-    ) -> Result<u8, Problem> {
-        warnings.print();
+    ) -> Result<u8, Error> {
+        complain(&warnings);
         let lines = streamed.lines;
         let made = self.outputs.make(recordings, lines);
         let made = made.and_then(|()| traces::is_streamed(recordings, lines));
@@ -478,7 +473,7 @@ impl Trace {
         which: EventFileSource,
         folder: &Path,
         otlp: Option<Target>,
-    ) -> Result<Option<Live>, Problem> {
+    ) -> Result<Option<Live>, Error> {
         let options = LiveOptions {
             json_lines: self.outputs.json_lines.clone(),
             compact: self.outputs.compact,
@@ -519,7 +514,7 @@ fn class_of(pattern: &str) -> &str {
 }
 
 /// Checks and returns the options of the agent, before a process starts.
-pub(super) fn options_of(settings: &Settings, run: &str) -> Result<CheckedOptions, Problem> {
+pub(super) fn options_of(settings: &Settings, run: &str) -> Result<CheckedOptions, Error> {
     let plugins = match settings.configuration().file {
         None => vec![PLUGIN.into()],
         Some(_) => vec![],

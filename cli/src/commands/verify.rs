@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use errors::{Error, Warning, Warnings};
 use host::{Outcome, Pipeline};
 use probes::ProbeTable;
 use rayon::prelude::*;
@@ -16,9 +17,7 @@ use crate::guard::{Guards, READERS};
 use crate::inputs::class_files::{self, Loader, LocatedClass, Unreadable};
 use crate::plugin_project;
 use crate::plugins;
-use crate::problem::Problem;
-use crate::show::show;
-use crate::warnings::{Warning, Warnings};
+use crate::show::{complain, show};
 
 const AFTER_HELP: &str = "\
 Classhook and two independent readers parse every class. The readers run in processes of their own, under limits.
@@ -60,7 +59,7 @@ impl Verify {
     ///
     /// # Errors
     /// If plugin, folders or jars cannot be read.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let pipeline = self.plugin.as_deref();
         let pipeline = pipeline
             .map(|plugin| {
@@ -74,7 +73,7 @@ impl Verify {
         for place in &self.places {
             let unreadable =
                 class_files::read_intact(place, &Loader::every_version(), &mut |batch| {
-                    let verdicts: Result<Vec<Verdict>, Problem> = batch
+                    let verdicts: Result<Vec<Verdict>, Error> = batch
                         .par_iter()
                         .map(|found| verdict(found, pipeline.as_ref(), &guards))
                         .collect();
@@ -92,10 +91,10 @@ impl Verify {
             for Unreadable { origin, problem } in unreadable {
                 *counts.entry((1, "cannot be read".to_owned())).or_default() += 1;
                 let warning = Warning::new("H0632", format!("{origin} cannot be read"));
-                warnings.add(warning.with("found", problem.cause()));
+                warnings.add(warning.with("found", problem.summary()));
             }
         }
-        warnings.print();
+        complain(&warnings);
         show(&table(&counts))?;
         Ok(u8::from(!warnings.is_empty()))
     }
@@ -147,7 +146,7 @@ fn verdict(
     found: &LocatedClass,
     pipeline: Option<&Pipeline>,
     guards: &Guards,
-) -> Result<Verdict, Problem> {
+) -> Result<Verdict, Error> {
     let mut verdict = Verdict::default();
     verdict.count(0, "classes");
     let class = match whole(&found.bytes) {
@@ -187,7 +186,7 @@ fn spliced(
     guards: &Guards,
     before: &[Opinion],
     verdict: &mut Verdict,
-) -> Result<(), Problem> {
+) -> Result<(), Error> {
     let table = ProbeTable::new();
     table.set_arrays(1);
     let mut out = Vec::new();

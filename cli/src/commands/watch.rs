@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
+use errors::{Error, PARTIAL};
 use probes::Snapshot;
 use probes::events::Lost;
 use trace::losses;
@@ -19,7 +20,6 @@ use crate::inputs::run_files;
 use crate::interrupt;
 use crate::live::EventFileSource;
 use crate::metaspace::Metaspace;
-use crate::problem::{PARTIAL, Problem};
 use crate::show::{all_but_last, complain, say};
 use crate::temp_output::TempOutput;
 use crate::traces;
@@ -101,7 +101,7 @@ impl Watch {
     ///
     /// # Errors
     /// If options, agent, command or JVM are wrong, or no method, line or field matches.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let (pid, methods) = self.target()?;
         let run = run_id();
         self.metaspace.check(pid)?;
@@ -114,9 +114,9 @@ impl Watch {
     }
 
     /// Returns the process id, if no command is given, and the methods.
-    fn target(&self) -> Result<(Option<i32>, &[String]), Problem> {
+    fn target(&self) -> Result<(Option<i32>, &[String]), Error> {
         let wrong = |found: String| {
-            Problem::user("H0655", "the JVM, or the methods to watch, are missing")
+            Error::mistake("H0655", "the JVM, or the methods to watch, are missing")
                 .with("expected", "a process id and methods, or methods and a command behind `--`; --at or --field in place of methods")
                 .with("found", found)
                 .with("help", "type for example: classhook watch 4711 'com.acme.Store.find*', or classhook watch 'com.acme.Store.find*' -- java -jar app.jar")
@@ -147,7 +147,7 @@ impl Watch {
         }
     }
 
-    fn configured(&self, methods: &[String]) -> Result<Settings, Problem> {
+    fn configured(&self, methods: &[String]) -> Result<Settings, Error> {
         let calls = TracedCalls {
             methods: methods.to_vec(),
             text: self.text,
@@ -179,7 +179,7 @@ impl Watch {
         }
     }
 
-    fn start(&self, mut settings: Settings, run: &str) -> Result<u8, Problem> {
+    fn start(&self, mut settings: Settings, run: &str) -> Result<u8, Error> {
         let _folder = TempOutput::of_command(&mut settings)?;
         let checked = options_of(&settings, run)?;
         self.places.note_unseen_writes();
@@ -200,7 +200,7 @@ impl Watch {
     }
 
     /// Reports the calls of a command's JVMs. A JVM without a method to watch has no event file.
-    fn report_command(&self, seen: &PrintedCalls) -> Result<(), Problem> {
+    fn report_command(&self, seen: &PrintedCalls) -> Result<(), Error> {
         self.tell(seen);
         if seen.methods == 0 {
             let help = "check that the command starts a JVM that loads the class; a daemon from before, as of Gradle or sbt, has no agent: restart it";
@@ -214,7 +214,7 @@ impl Watch {
     }
 
     /// Checks that no matching call was lost, and that each value occurred in a call.
-    fn check_complete(&self, seen: &PrintedCalls) -> Result<(), Problem> {
+    fn check_complete(&self, seen: &PrintedCalls) -> Result<(), Error> {
         all_but_last(
             is_complete(seen)
                 .err()
@@ -229,7 +229,7 @@ impl Watch {
         methods: &[String],
         mut settings: Settings,
         run: &str,
-    ) -> Result<u8, Problem> {
+    ) -> Result<u8, Error> {
         options_of(&settings, run)?;
         let passing = TempOutput::in_any_jvm(pid, &mut settings)?;
         let mut visit = AttachedPlugin::begin(pid, &Visitor::in_session(PLUGIN), &settings, run)?;
@@ -280,7 +280,7 @@ impl Watch {
         visit: &mut AttachedPlugin,
         methods: &[String],
         settings: &Settings,
-    ) -> Result<Vec<UnchangedClasses>, Problem> {
+    ) -> Result<Vec<UnchangedClasses>, Error> {
         if self.places.any() {
             self.places.warn_of_nothing(visit)?;
             return Ok(Vec::new());
@@ -342,8 +342,8 @@ fn was_killed(snapshot: &Path) -> bool {
     read.is_ok_and(|read| run_files::was_killed(snapshot, &read))
 }
 
-fn nothing_watched(methods: &[String]) -> Problem {
-    Problem::user("H0650", "no method was watched")
+fn nothing_watched(methods: &[String]) -> Error {
+    Error::mistake("H0650", "no method was watched")
         .with(
             "expected",
             "a method of a class that was loaded until the end of the visit",
@@ -355,14 +355,14 @@ fn nothing_watched(methods: &[String]) -> Problem {
 ///
 /// # Errors
 /// `H0651` names the losses.
-fn is_complete(seen: &PrintedCalls) -> Result<(), Problem> {
+fn is_complete(seen: &PrintedCalls) -> Result<(), Error> {
     // This command shows no sums.
     let lost = losses::present(&seen.lost).filter(|loss| loss.reason != "sums");
     let lost = lost.map(|loss| loss.to_string());
     let lost: Vec<String> = seen.gaps.iter().cloned().chain(lost).collect();
     let cut = seen.unfinished.iter().map(|pid| traces::not_finished(*pid));
     let missing = lost.iter().cloned().chain(cut);
-    let problem = Problem::partial("H0651", "calls or values were lost");
+    let problem = Error::partial("H0651", "calls or values were lost");
     let problem = missing.fold(problem, |problem, found| problem.with("found", found));
     match (lost.is_empty(), seen.unfinished.is_empty()) {
         (true, true) => Ok(()),

@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind};
 
 use attach::{AttachError, Attachment, PlacedFile, Process};
+use errors::Error;
 use rustix::fs::Access;
 use rustix::process::geteuid;
 use trace::numbers::thousands;
@@ -12,7 +13,6 @@ use crate::agent::{self, Agent, attach_error};
 use crate::jvm_files;
 use crate::jvm_tmp::JvmTmp;
 use crate::launch;
-use crate::problem::Problem;
 use crate::recording_folder;
 
 /// Arguments of a JVM that keep an agent out, with effect and remedy.
@@ -41,7 +41,7 @@ const AS_ROOT: &str = "run this command as root to see it";
 ///
 /// # Errors
 /// If the process does not exist, or is no JVM (`H05xx`).
-pub fn of_jvm(pid: i32) -> Result<Vec<Finding>, Problem> {
+pub fn of_jvm(pid: i32) -> Result<Vec<Finding>, Error> {
     let process = Process::read(pid).map_err(attach_error)?;
     // The mapped files of another user's process are hidden, so the process may be a JVM.
     let is_reached = process.check_permission().is_ok();

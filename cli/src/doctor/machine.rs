@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
 
+use errors::{Error, Warnings};
 use host::cache::Cache;
 use host::compiler::{Compiler, CompilerProcess};
 use host::plugin_file::PluginFile;
@@ -13,10 +14,8 @@ use super::{Finding, write_check};
 use crate::child;
 use crate::inputs::run_files;
 use crate::launch::{self, AGENT_LIBRARY, AgentOptions};
-use crate::problem::Problem;
 use crate::recording_folder;
 use crate::temporary;
-use crate::warnings::Warnings;
 
 /// Environment variables with options for JVMs.
 const VARIABLES: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
@@ -75,17 +74,17 @@ fn java_with_agent(java: &OsString) -> Finding {
     }
 }
 
-fn started(java: &OsString) -> Result<Finding, Problem> {
+fn started(java: &OsString) -> Result<Finding, Error> {
     let folder = temporary::usual_folder()?;
     let printed = folder.path().join("printed");
-    let file = File::create(&printed).map_err(|error| Problem::unwritable(&printed, &error))?;
+    let file = File::create(&printed).map_err(|error| Error::unwritable(&printed, &error))?;
     let options = AgentOptions {
         output: Some(folder.path().to_path_buf()),
         ..AgentOptions::default()
     };
     let command = [java.clone(), "-version".into()];
     let exit = launch::run(&command, &options, Some(file))?;
-    let printed = fs::read(&printed).map_err(|error| Problem::unreadable(&printed, &error))?;
+    let printed = fs::read(&printed).map_err(|error| Error::unreadable(&printed, &error))?;
     let printed = String::from_utf8_lossy(&printed);
     let found = launch::find_program(java).unwrap_or_default();
     let found = format!("{}, {}", found.display(), version(&printed));
@@ -123,7 +122,7 @@ fn fails_alone(java: &OsString) -> Option<String> {
 const START_IT_ALONE: &str = "start it once without classhook to see whether it works";
 
 /// Checks whether the folder holds a complete snapshot.
-fn is_recorded(folder: &Path) -> Result<bool, Problem> {
+fn is_recorded(folder: &Path) -> Result<bool, Error> {
     for path in run_files::in_folder(folder)? {
         let mut warnings = Warnings::default();
         let snapshot = run_files::read_snapshot(&path, &mut warnings)?;
@@ -156,10 +155,10 @@ fn compiler() -> Finding {
     }
 }
 
-fn compiled() -> Result<(), Problem> {
+fn compiled() -> Result<(), Error> {
     let folder = temporary::usual_folder()?;
     let file = folder.path().join("empty.wasm");
-    fs::write(&file, EMPTY_COMPONENT).map_err(|error| Problem::unwritable(&file, &error))?;
+    fs::write(&file, EMPTY_COMPONENT).map_err(|error| Error::unwritable(&file, &error))?;
     let plugin = PluginFile::open("empty", &file)?;
     CompilerProcess::new(vec![child::program()]).compile(&plugin)?;
     Ok(())

@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 use std::io::{Read, Seek};
 
+use errors::Error;
 use zip::ZipArchive;
-
-use crate::problem::Problem;
 
 /// Length limit of an entry, in bytes: far above any class file or jar within a jar.
 pub(crate) const MAX_ENTRY_LENGTH: u64 = 1 << 30;
@@ -26,12 +25,12 @@ pub(crate) fn has_archive_name(name: &str) -> bool {
     })
 }
 
-pub(super) fn open<R: Read + Seek>(origin: &str, reader: R) -> Result<ZipArchive<R>, Problem> {
+pub(super) fn open<R: Read + Seek>(origin: &str, reader: R) -> Result<ZipArchive<R>, Error> {
     ZipArchive::new(reader).map_err(|error| damaged(origin, error.to_string()))
 }
 
-fn damaged(origin: &str, found: String) -> Problem {
-    Problem::user("H0613", format!("cannot read the archive {origin}"))
+fn damaged(origin: &str, found: String) -> Error {
+    Error::mistake("H0613", format!("cannot read the archive {origin}"))
         .with("found", found)
         .with("help", "build or download it again, or leave it out")
 }
@@ -41,7 +40,7 @@ pub(crate) fn read_entry<R: Read + Seek>(
     origin: &str,
     archive: &mut ZipArchive<R>,
     name: &str,
-) -> Result<Vec<u8>, Problem> {
+) -> Result<Vec<u8>, Error> {
     let entry = archive
         .by_name(name)
         .map_err(|error| damaged(&format!("{origin}!/{name}"), error.to_string()))?;
@@ -63,7 +62,7 @@ pub(crate) fn read_entry<R: Read + Seek>(
 pub(crate) fn manifest<R: Read + Seek>(
     origin: &str,
     archive: &mut ZipArchive<R>,
-) -> Result<String, Problem> {
+) -> Result<String, Error> {
     const MANIFEST: &str = "META-INF/MANIFEST.MF";
     if archive.index_for_name(MANIFEST).is_none() {
         return Ok(String::new());

@@ -6,11 +6,11 @@ use std::fs::{self, File, FileType, Metadata};
 use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
+use errors::Error;
 use zip::ZipArchive;
 
 use super::archive::{self, Entries, MAX_DEPTH};
 use super::jrt;
-use crate::problem::Problem;
 use crate::special_file::{describe, is_special};
 
 /// Classes per batch: enough for all processors, small enough for memory.
@@ -63,14 +63,14 @@ pub struct Unreadable {
     /// File, folder or entry of an archive.
     pub origin: String,
     /// The cause.
-    pub problem: Problem,
+    pub problem: Error,
 }
 
 /// Reads all classes of `place`, a folder, a jar, a class file or `jrt:MODULE`, in batches.
 ///
 /// # Errors
 /// If the location, or anything within it, cannot be read, and the first error of `visit`.
-pub fn read(place: &str, loader: &Loader, visit: Visit<'_>) -> Result<(), Problem> {
+pub fn read(place: &str, loader: &Loader, visit: Visit<'_>) -> Result<(), Error> {
     let unreadable = read_intact(place, loader, visit)?.into_iter().next();
     unreadable.map_or(Ok(()), |first| Err(first.problem))
 }
@@ -83,7 +83,7 @@ pub fn read_intact(
     place: &str,
     loader: &Loader,
     visit: Visit<'_>,
-) -> Result<Vec<Unreadable>, Problem> {
+) -> Result<Vec<Unreadable>, Error> {
     let walk = Walk::new(loader, visit);
     if let Some(module) = jrt::module(place)? {
         let modules = jrt::extract(module, loader.java_home.as_deref())?;
@@ -105,7 +105,7 @@ pub fn read_intact(
 ///
 /// # Errors
 /// `H0612`; `H0614` for an impossible module name.
-pub fn check(place: &str) -> Result<(), Problem> {
+pub fn check(place: &str) -> Result<(), Error> {
     match jrt::module(place)? {
         Some(_) => Ok(()),
         None => kind_of(place).map(drop),
@@ -144,10 +144,10 @@ pub fn names(place: &Path) -> Vec<(Option<PathBuf>, String)> {
     names
 }
 
-fn kind_of(place: &str) -> Result<Metadata, Problem> {
+fn kind_of(place: &str) -> Result<Metadata, Error> {
     let path = Path::new(place);
     path.metadata().map_err(|error| {
-        let problem = Problem::unreadable(path, &error);
+        let problem = Error::unreadable(path, &error);
         let is_there = |part: &str| !part.is_empty() && Path::new(part).exists();
         match place.contains(':') && place.split(':').any(is_there) {
             true => problem.with(
@@ -160,7 +160,7 @@ fn kind_of(place: &str) -> Result<Metadata, Problem> {
 }
 
 /// Callback for batches of classes.
-pub type Visit<'v> = &'v mut dyn FnMut(Vec<LocatedClass>) -> Result<(), Problem>;
+pub type Visit<'v> = &'v mut dyn FnMut(Vec<LocatedClass>) -> Result<(), Error>;
 
 /// A file that was opened.
 enum Opened {
@@ -175,8 +175,8 @@ type Archive<R> = (ZipArchive<R>, Vec<String>);
 /// Sorted names in a folder, with their file types.
 type Names = Vec<(OsString, FileType)>;
 
-fn entries(folder: &Path) -> Result<Names, Problem> {
-    let unreadable = |error| Problem::unreadable(folder, &error);
+fn entries(folder: &Path) -> Result<Names, Error> {
+    let unreadable = |error| Error::unreadable(folder, &error);
     let entries = fs::read_dir(folder).map_err(unreadable)?;
     let mut entries = entries
         .map(|entry| entry.and_then(|entry| Ok((entry.file_name(), entry.file_type()?))))
@@ -209,14 +209,14 @@ impl<'v> Walk<'v> {
 
     fn all(
         mut self,
-        walk: impl FnOnce(&mut Self) -> Result<(), Problem>,
-    ) -> Result<Vec<Unreadable>, Problem> {
+        walk: impl FnOnce(&mut Self) -> Result<(), Error>,
+    ) -> Result<Vec<Unreadable>, Error> {
         walk(&mut self)?;
         (self.visit)(self.batch)?;
         Ok(self.unreadable)
     }
 
-    fn found(&mut self, origin: String, bytes: Vec<u8>) -> Result<(), Problem> {
+    fn found(&mut self, origin: String, bytes: Vec<u8>) -> Result<(), Error> {
         self.batch.push(LocatedClass { origin, bytes });
         if self.batch.len() >= BATCH {
             return (self.visit)(std::mem::take(&mut self.batch));
@@ -225,7 +225,7 @@ impl<'v> Walk<'v> {
     }
 
     /// Returns a readable item, or nothing and an entry in `unreadable` otherwise.
-    fn readable<T>(&mut self, origin: &str, read: Result<T, Problem>) -> Option<T> {
+    fn readable<T>(&mut self, origin: &str, read: Result<T, Error>) -> Option<T> {
         read.map_err(|problem| {
             let origin = origin.to_owned();
             self.unreadable.push(Unreadable { origin, problem });
@@ -235,7 +235,7 @@ impl<'v> Walk<'v> {
 
     /// Reads all classes and archives below a folder, in order of their names. Links to folders are
     /// followed once.
-    fn folder(&mut self, root: &Path, folder: &Path, names: Names) -> Result<(), Problem> {
+    fn folder(&mut self, root: &Path, folder: &Path, names: Names) -> Result<(), Error> {
         for (name, kind) in names {
             let path = folder.join(&name);
             let name = name.to_string_lossy();
@@ -255,8 +255,8 @@ impl<'v> Walk<'v> {
         Ok(())
     }
 
-    fn open(&mut self, path: &Path) -> Result<Opened, Problem> {
-        let unreadable = |error| Problem::unreadable(path, &error);
+    fn open(&mut self, path: &Path) -> Result<Opened, Error> {
+        let unreadable = |error| Error::unreadable(path, &error);
         let is_dangling = path.is_symlink() && !path.exists();
         if is_special(path) || is_dangling {
             return Err(no_file(path)); // opening a pipe waits for a writer
@@ -279,7 +279,7 @@ impl<'v> Walk<'v> {
                 }
                 Ok(Opened::Class(bytes))
             }
-            found => Err(Problem::user(
+            found => Err(Error::mistake(
                 "H0613",
                 format!("{origin} is neither a class file nor an archive"),
             )
@@ -292,7 +292,7 @@ impl<'v> Walk<'v> {
         }
     }
 
-    fn opened(&mut self, path: &Path, opened: Opened) -> Result<(), Problem> {
+    fn opened(&mut self, path: &Path, opened: Opened) -> Result<(), Error> {
         let origin = path.display().to_string();
         match opened {
             Opened::Class(bytes) => self.found(origin, bytes),
@@ -300,7 +300,7 @@ impl<'v> Walk<'v> {
         }
     }
 
-    fn open_archive<R: Read + Seek>(&self, origin: &str, reader: R) -> Result<Archive<R>, Problem> {
+    fn open_archive<R: Read + Seek>(&self, origin: &str, reader: R) -> Result<Archive<R>, Error> {
         let mut jar = archive::open(origin, reader)?;
         let wanted = self.wanted_entries(origin, &mut jar)?;
         Ok((jar, wanted))
@@ -311,7 +311,7 @@ impl<'v> Walk<'v> {
         origin: &str,
         (mut jar, wanted): Archive<R>,
         depth: usize,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), Error> {
         for name in wanted {
             let read = archive::read_entry(origin, &mut jar, &name);
             let origin = format!("{origin}!/{name}");
@@ -339,7 +339,7 @@ impl<'v> Walk<'v> {
         &self,
         origin: &str,
         jar: &mut ZipArchive<R>,
-    ) -> Result<Vec<String>, Problem> {
+    ) -> Result<Vec<String>, Error> {
         if self.loader == Loader::every_version() {
             return Ok(Entries::of(jar)
                 .filter(|name| is_class(name) || archive::has_archive_name(name))
@@ -367,15 +367,15 @@ impl<'v> Walk<'v> {
     }
 }
 
-fn no_file(path: &Path) -> Problem {
-    Problem::user("H0613", format!("{} is no file", path.display()))
+fn no_file(path: &Path) -> Error {
+    Error::mistake("H0613", format!("{} is no file", path.display()))
         .with("expected", "a class file or an archive")
         .with("found", describe(path))
 }
 
-fn too_deep(origin: &str) -> Problem {
+fn too_deep(origin: &str) -> Error {
     let message = format!("{origin} is nested in more than {MAX_DEPTH} archives");
-    Problem::user("H0613", message).with("help", "unpack the outer ones")
+    Error::mistake("H0613", message).with("help", "unpack the outer ones")
 }
 
 fn is_class(name: &str) -> bool {
@@ -408,10 +408,7 @@ fn split_version(name: &str) -> (u32, &str) {
 
 /// Checks whether the main section of the manifest holds `Multi-Release: true` (JAR file
 /// specification).
-fn is_multi_release<R: Read + Seek>(
-    origin: &str,
-    jar: &mut ZipArchive<R>,
-) -> Result<bool, Problem> {
+fn is_multi_release<R: Read + Seek>(origin: &str, jar: &mut ZipArchive<R>) -> Result<bool, Error> {
     let manifest = archive::manifest(origin, jar)?;
     let value = archive::main_attribute(&manifest, "Multi-Release");
     Ok(value.is_some_and(|value| value.eq_ignore_ascii_case("true")))

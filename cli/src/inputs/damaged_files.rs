@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
+use errors::{Error, Warning, Warnings};
 use trace::numbers::counted;
 
 use super::run_files;
-use crate::problem::Problem;
-use crate::warnings::{Warning, Warnings};
 
 /// Counts of the run files that a command reads.
 #[derive(Debug, Default)]
@@ -14,7 +13,7 @@ pub struct DamagedFiles {
     /// True if the first unreadable file ends the command.
     strict: bool,
     /// The cause for the first unreadable file.
-    first: Option<Problem>,
+    first: Option<Error>,
     /// True if any file could be read.
     any_read: bool,
     /// Number of files left out, including files without records.
@@ -40,9 +39,9 @@ impl DamagedFiles {
     pub fn unless_damaged<T>(
         &mut self,
         path: &Path,
-        read: Result<T, Problem>,
+        read: Result<T, Error>,
         warnings: &mut Warnings,
-    ) -> Result<Option<T>, Problem> {
+    ) -> Result<Option<T>, Error> {
         let problem = match read {
             Ok(read) => {
                 self.any_read = true;
@@ -51,7 +50,7 @@ impl DamagedFiles {
             Err(problem) if self.strict => return Err(problem),
             Err(problem) => problem,
         };
-        let (file, cause) = (path.display().to_string(), problem.cause());
+        let (file, cause) = (path.display().to_string(), problem.summary());
         self.note(&left_out(&file, &cause));
         let warning = Warning::new("H0672", format!("{file} is left out"));
         let warning = warning.with("cause", cause);
@@ -83,10 +82,10 @@ impl DamagedFiles {
     ///
     /// # Errors
     /// If the file has no record yet, and that ends the command.
-    pub fn unless_empty<T>(&mut self, path: &Path, read: Option<T>) -> Result<Option<T>, Problem> {
+    pub fn unless_empty<T>(&mut self, path: &Path, read: Option<T>) -> Result<Option<T>, Error> {
         self.left_out += usize::from(read.is_none());
         match read {
-            None if self.strict => Err(Problem::user(
+            None if self.strict => Err(Error::mistake(
                 "H0611",
                 format!("cannot read {}", path.display()),
             )
@@ -104,14 +103,14 @@ impl DamagedFiles {
     ///
     /// # Errors
     /// `H0610` if no file of these `files` holds a record.
-    pub fn expect_any(&self, files: usize) -> Result<(), Problem> {
+    pub fn expect_any(&self, files: usize) -> Result<(), Error> {
         if files == 0 || self.left_out < files {
             return Ok(());
         }
         let message = "the files have no record, so no report was written";
         let help =
             "run the program again: its JVMs ended before the first record, or have just started";
-        Err(Problem::partial("H0610", message)
+        Err(Error::partial("H0610", message)
             .with("expected", "a file with at least one record")
             .with("found", format!("{} without any", counted(files, "file")))
             .with("help", help))
@@ -121,7 +120,7 @@ impl DamagedFiles {
     ///
     /// # Errors
     /// If no file could be read: the cause for the first.
-    pub fn any(&self) -> Result<bool, Problem> {
+    pub fn any(&self) -> Result<bool, Error> {
         match &self.first {
             Some(problem) if !self.any_read => Err(problem.clone()),
             first => Ok(first.is_some()),
@@ -142,8 +141,8 @@ pub fn left_out(file: &str, cause: &str) -> String {
 mod tests {
     use super::*;
 
-    fn damaged() -> Result<u8, Problem> {
-        Err(Problem::user("H0611", "cannot read a.hook").with("found", "no record"))
+    fn damaged() -> Result<u8, Error> {
+        Err(Error::mistake("H0611", "cannot read a.hook").with("found", "no record"))
     }
 
     #[test]
@@ -162,9 +161,7 @@ mod tests {
         assert_eq!(files.any(), Ok(true));
         let told = "a file, which is left out: cannot read a.hook: no record";
         assert_eq!(files.missing(), [told]);
-        let mut text = Vec::new();
-        warnings.write(&mut text).unwrap();
-        let text = String::from_utf8(text).unwrap();
+        let text = warnings.to_string();
         assert!(
             text.contains("warning[H0672]: a.hook is left out"),
             "{text}"

@@ -3,14 +3,13 @@
 use std::path::Path;
 
 use coverage::report::{ExecutionData, Session, exec};
-
-use crate::problem::Problem;
+use errors::Error;
 
 /// Reads sessions and execution data of a file.
 ///
 /// # Errors
 /// If the file cannot be read or is damaged (`H0611`).
-pub fn read(path: &Path) -> Result<(Vec<Session>, Vec<ExecutionData>), Problem> {
+pub fn read(path: &Path) -> Result<(Vec<Session>, Vec<ExecutionData>), Error> {
     read_since(path, i64::MIN)
 }
 
@@ -19,13 +18,10 @@ pub fn read(path: &Path) -> Result<(Vec<Session>, Vec<ExecutionData>), Problem> 
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_since(
-    path: &Path,
-    start_ms: i64,
-) -> Result<(Vec<Session>, Vec<ExecutionData>), Problem> {
-    let bytes = std::fs::read(path).map_err(|error| Problem::unreadable(path, &error))?;
+pub fn read_since(path: &Path, start_ms: i64) -> Result<(Vec<Session>, Vec<ExecutionData>), Error> {
+    let bytes = std::fs::read(path).map_err(|error| Error::unreadable(path, &error))?;
     let data = exec::read_since(&bytes, start_ms).map_err(|error| {
-        Problem::user("H0611", format!("cannot read {}", path.display()))
+        Error::mistake("H0611", format!("cannot read {}", path.display()))
             .with("found", error.to_string())
             .with("help", "run the program again, or report without this file")
     })?;

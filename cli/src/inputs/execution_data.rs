@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use class_description::{Arena, describe_as};
 use coverage::analysis::{probe_count, unmeasured};
 use coverage::report::{ExecutionData, Session};
+use errors::{Error, Warning, Warnings};
 use jvms::names::binary;
 use probes::events::{SpanInfo, Trace};
 use probes::{ClassBytes, Incomplete, Merged, Meta, Snapshot, TestHits, Unselected};
@@ -20,8 +21,6 @@ use super::damaged_files::DamagedFiles;
 use super::exec_files;
 use super::jacoco_agents::JacocoAgents;
 use super::run_files::{self, Jvm, RunFileKind};
-use crate::problem::Problem;
-use crate::warnings::{Warning, Warnings};
 
 /// The plugin whose probes are coverage.
 pub const PLUGIN: &str = "coverage";
@@ -139,7 +138,7 @@ impl ExecutionDataStore {
         paths: &[PathBuf],
         damaged: &mut DamagedFiles,
         warnings: &mut Warnings,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, Error> {
         let mut recorded = Self::default();
         let mut snapshots = Vec::new();
         for path in paths {
@@ -181,7 +180,7 @@ impl ExecutionDataStore {
         paths: &[&PathBuf],
         damaged: &mut DamagedFiles,
         warnings: &mut Warnings,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), Error> {
         let mut problem = None;
         let mut notes = JvmNotes::default();
         let snapshots = paths.iter().map_while(|path| {
@@ -391,8 +390,8 @@ impl ExecutionDataStore {
     /// # Errors
     /// `H0606` if a JVM did not record loaders apart, or lines were counted, which covers all
     /// loaders together.
-    pub fn by_loader(&self) -> Result<Vec<(String, Self)>, Problem> {
-        let mut refused = Problem::user("H0606", "cannot report results per loader");
+    pub fn by_loader(&self) -> Result<Vec<(String, Self)>, Error> {
+        let mut refused = Error::mistake("H0606", "cannot report results per loader");
         if !self.counts.is_empty() {
             refused = refused.with("cause", "lines are counted for all loaders together");
             return Err(refused.with(
@@ -518,12 +517,12 @@ impl ExecutionDataStore {
     ///
     /// # Errors
     /// `H0651` if data is missing.
-    pub fn is_complete(&self) -> Result<(), Problem> {
+    pub fn is_complete(&self) -> Result<(), Error> {
         let mut unwritten = self.unwritten().peekable();
         if unwritten.peek().is_none() {
             return Ok(());
         }
-        let problem = Problem::partial("H0651", "the coverage is incomplete");
+        let problem = Error::partial("H0651", "the coverage is incomplete");
         let problem = unwritten.fold(problem, |problem, found| problem.with("found", found));
         Err(problem.with(
             "help",
@@ -625,7 +624,7 @@ fn kind_of(
     path: &Path,
     damaged: &mut DamagedFiles,
     warnings: &mut Warnings,
-) -> Result<Option<RunFileKind>, Problem> {
+) -> Result<Option<RunFileKind>, Error> {
     match run_files::kind(path) {
         Ok(kind) => Ok(Some(kind)),
         Err(problem) => damaged.unless_damaged(path, Err(problem), warnings),

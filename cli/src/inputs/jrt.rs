@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use errors::Error;
 use tempfile::TempDir;
-
-use crate::problem::Problem;
 
 /// Returns the module of `jrt:MODULE` or of the URL `jrt:/MODULE`. It is empty for `jrt:`, which
 /// means all modules.
@@ -14,7 +13,7 @@ use crate::problem::Problem;
 ///
 /// # Errors
 /// `H0614` for an impossible module name.
-pub(super) fn module(place: &str) -> Result<Option<&str>, Problem> {
+pub(super) fn module(place: &str) -> Result<Option<&str>, Error> {
     let Some(module) = place.strip_prefix("jrt:") else {
         return Ok(None);
     };
@@ -28,7 +27,7 @@ pub(super) fn module(place: &str) -> Result<Option<&str>, Problem> {
     match module.is_empty() || module.split('.').all(is_part) {
         true => Ok(Some(module)),
         false => Err(
-            Problem::user("H0614", format!("`jrt:{module}` names no module")).with(
+            Error::mistake("H0614", format!("`jrt:{module}` names no module")).with(
                 "expected",
                 "jrt:MODULE, for example jrt:java.sql; jrt: is the whole JDK",
             ),
@@ -39,7 +38,7 @@ pub(super) fn module(place: &str) -> Result<Option<&str>, Problem> {
 /// Extracts the classes of one module of the JDK at `java_home` to a temporary folder; an empty
 /// `module` means all modules. `JAVA_HOME` replaces an unknown `java_home`, or one without
 /// `jimage`.
-pub(super) fn extract(module: &str, java_home: Option<&Path>) -> Result<TempDir, Problem> {
+pub(super) fn extract(module: &str, java_home: Option<&Path>) -> Result<TempDir, Error> {
     let from_environment = std::env::var_os("JAVA_HOME").map(PathBuf::from);
     let homes: Vec<PathBuf> = java_home
         .map(Path::to_owned)
@@ -50,10 +49,10 @@ pub(super) fn extract(module: &str, java_home: Option<&Path>) -> Result<TempDir,
         return Err(no_jimage(module, &homes));
     };
     let folder =
-        tempfile::tempdir().map_err(|error| Problem::unwritable(&std::env::temp_dir(), &error))?;
+        tempfile::tempdir().map_err(|error| Error::unwritable(&std::env::temp_dir(), &error))?;
     run_jimage(home, module, folder.path())?;
     if !folder.path().join(module).is_dir() {
-        return Err(Problem::user(
+        return Err(Error::mistake(
             "H0614",
             format!("the JDK at {} has no module {module}", home.display()),
         )
@@ -62,9 +61,9 @@ pub(super) fn extract(module: &str, java_home: Option<&Path>) -> Result<TempDir,
     Ok(folder)
 }
 
-fn run_jimage(home: &Path, module: &str, folder: &Path) -> Result<(), Problem> {
+fn run_jimage(home: &Path, module: &str, folder: &Path) -> Result<(), Error> {
     let failed = |found: String| {
-        Problem::user(
+        Error::mistake(
             "H0614",
             format!(
                 "cannot extract the module {module} from the JDK at {}",
@@ -105,8 +104,8 @@ fn pattern(module: &str) -> String {
     }
 }
 
-fn no_jimage(module: &str, homes: &[PathBuf]) -> Problem {
-    let mut problem = Problem::user(
+fn no_jimage(module: &str, homes: &[PathBuf]) -> Error {
+    let mut problem = Error::mistake(
         "H0614",
         format!("cannot read jrt:{module}: no JDK with `jimage` is known"),
     );

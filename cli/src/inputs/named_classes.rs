@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
+use errors::Error;
 use globs::Glob;
 use rewriter::ClassFile;
 
 use crate::inputs::class_files::{self, Loader, LocatedClass};
-use crate::problem::Problem;
 
 /// Finds the named classes, in the order of the names.
 ///
 /// # Errors
 /// If a location cannot be read, or a name matches nothing (`H0631`).
-pub fn find(names: &[String], within: &[String]) -> Result<Vec<LocatedClass>, Problem> {
+pub fn find(names: &[String], within: &[String]) -> Result<Vec<LocatedClass>, Error> {
     let mut all = Vec::new();
     for name in names {
         let found = match name.rsplit_once('!') {
@@ -26,8 +26,8 @@ pub fn find(names: &[String], within: &[String]) -> Result<Vec<LocatedClass>, Pr
     Ok(all)
 }
 
-fn nowhere(name: &str) -> Problem {
-    Problem::user("H0631", format!("there is no file {name}"))
+fn nowhere(name: &str) -> Error {
+    Error::mistake("H0631", format!("there is no file {name}"))
         .with(
             "expected",
             "FILE.class, JAR!com.acme.Foo, or a name with --in JAR|FOLDER|jrt:MODULE",
@@ -35,7 +35,7 @@ fn nowhere(name: &str) -> Problem {
         .with("help", "name the location of the class with --in")
 }
 
-fn matching(places: &[String], class: &str) -> Result<Vec<LocatedClass>, Problem> {
+fn matching(places: &[String], class: &str) -> Result<Vec<LocatedClass>, Error> {
     let wanted = pattern(class)?;
     let mut kept = Vec::new();
     for place in places {
@@ -45,7 +45,7 @@ fn matching(places: &[String], class: &str) -> Result<Vec<LocatedClass>, Problem
         })?;
     }
     if kept.is_empty() {
-        return Err(Problem::user(
+        return Err(Error::mistake(
             "H0631",
             format!("there is no class {class} in {}", places.join(", ")),
         )
@@ -66,9 +66,9 @@ fn is(wanted: &Glob, found: &LocatedClass, class: &str) -> bool {
     }
 }
 
-fn pattern(class: &str) -> Result<Glob, Problem> {
+fn pattern(class: &str) -> Result<Glob, Error> {
     globs::check_class(class).map_err(|problem| {
-        Problem::user("H0631", format!("`{class}` is no class name: it {problem}")).with(
+        Error::mistake("H0631", format!("`{class}` is no class name: it {problem}")).with(
             "expected",
             "a name such as com.acme.Foo, or a pattern such as com.acme.**",
         )

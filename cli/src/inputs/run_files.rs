@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use errors::{Error, Warning, Warnings};
 use host::config::COUNTS;
 use observations::tables;
 use probes::events::{self, EventFile, Trace};
@@ -13,9 +14,7 @@ use probes::{Meta, Snapshot, SnapshotError};
 use trace::recording::{Recording, Scratch};
 
 use crate::open_files;
-use crate::problem::Problem;
 use crate::special_file::is_special;
-use crate::warnings::{Warning, Warnings};
 
 /// The kind of a run file, by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,13 +37,13 @@ const EXTENSIONS: [&str; 4] = ["hook", "events", tables::EXTENSION, "exec"];
 ///
 /// # Errors
 /// If a path cannot be read, or a folder holds no run file (`H0610`).
-pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Problem> {
+pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let mut all = Vec::new();
     for path in paths {
         if path.is_dir() {
             let inside = in_folder(path)?;
             if inside.is_empty() {
-                return Err(Problem::user(
+                return Err(Error::mistake(
                     "H0610",
                     format!(
                         "there is no snapshot, event file or .exec file in {}",
@@ -67,7 +66,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Problem> {
 ///
 /// # Errors
 /// If a folder cannot be read.
-pub fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
+pub fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let (folders, mut files) = called_as_runs(folder)?;
     for folder in &folders {
         files.extend(called_as_runs(folder)?.1);
@@ -77,8 +76,8 @@ pub fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
 }
 
 /// Returns the folders and files in a folder that are named like run files.
-fn called_as_runs(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Problem> {
-    let unreadable = |error| Problem::unreadable(folder, &error);
+fn called_as_runs(folder: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Error> {
+    let unreadable = |error| Error::unreadable(folder, &error);
     let entries = fs::read_dir(folder).map_err(unreadable)?;
     let mut paths = entries
         .map(|entry| Ok(entry?.path()))
@@ -100,7 +99,7 @@ pub fn is_called_as_one(path: &Path) -> bool {
 ///
 /// # Errors
 /// If the folder cannot be read.
-pub fn snapshots_of(run: &str, folder: &Path) -> Result<Vec<PathBuf>, Problem> {
+pub fn snapshots_of(run: &str, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     if !folder.is_dir() {
         return Ok(Vec::new());
     }
@@ -126,19 +125,19 @@ pub fn with_counts(paths: impl IntoIterator<Item = PathBuf>) -> impl Iterator<It
 
 /// Returns the error for a run file that is a pipe or a device. These files are read several times,
 /// a pipe only once, and a pipe without a writer would block.
-pub fn no_file(path: &Path) -> Problem {
-    Problem::user("H0612", format!("cannot read {}", path.display()))
+pub fn no_file(path: &Path) -> Error {
+    Error::mistake("H0612", format!("cannot read {}", path.display()))
         .with("expected", "a file")
         .with("found", "a pipe, a device or a socket")
         .with("help", "write its content to a file first")
 }
 
-fn unknown(path: &Path, start: &[u8]) -> Problem {
+fn unknown(path: &Path, start: &[u8]) -> Error {
     let message = format!(
         "{} is no snapshot, event file or .exec file",
         path.display()
     );
-    let problem = Problem::user("H0611", message)
+    let problem = Error::mistake("H0611", message)
         .with(
             "expected",
             "a Classhook snapshot (.hook) or event file (.events), or a JaCoCo file (.exec)",
@@ -157,15 +156,15 @@ fn unknown(path: &Path, start: &[u8]) -> Problem {
 ///
 /// # Errors
 /// If the file cannot be read, is a pipe or a device (`H0612`), or is of no known kind (`H0611`).
-pub fn kind(path: &Path) -> Result<RunFileKind, Problem> {
+pub fn kind(path: &Path) -> Result<RunFileKind, Error> {
     if is_special(path) {
         return Err(no_file(path));
     }
     let mut start = Vec::new();
-    let file = fs::File::open(path).map_err(|error| Problem::unreadable(path, &error))?;
+    let file = fs::File::open(path).map_err(|error| Error::unreadable(path, &error))?;
     file.take(8)
         .read_to_end(&mut start)
-        .map_err(|error| Problem::unreadable(path, &error))?;
+        .map_err(|error| Error::unreadable(path, &error))?;
     match start.as_slice() {
         [0x01, 0xC0, 0xC0, ..] => Ok(RunFileKind::Exec),
         start if MAGIC.starts_with(start) => Ok(RunFileKind::Snapshot), // also an empty one
@@ -179,7 +178,7 @@ pub fn kind(path: &Path) -> Result<RunFileKind, Problem> {
 ///
 /// # Errors
 /// If the file is damaged or of a newer version (`H0611`).
-pub fn read_snapshot(path: &Path, warnings: &mut Warnings) -> Result<Option<Snapshot>, Problem> {
+pub fn read_snapshot(path: &Path, warnings: &mut Warnings) -> Result<Option<Snapshot>, Error> {
     let snapshot = unless_empty(path, Snapshot::read(path), warnings)?;
     // A snapshot that names its own gap is reported with the report made of it.
     if let Some(read) = snapshot.as_ref().filter(|read| read.incomplete.is_none()) {
@@ -197,7 +196,7 @@ pub fn read_recording(
     path: &Path,
     scratch: &Scratch,
     warnings: &mut Warnings,
-) -> Result<Option<Recording>, Problem> {
+) -> Result<Option<Recording>, Error> {
     let recording = unless_empty(path, Recording::read(path, scratch), warnings)?;
     if let Some(recording) = &recording {
         warn_of_end(path, &recording.trace, warnings);
@@ -209,7 +208,7 @@ pub fn read_recording(
 ///
 /// # Errors
 /// As [`read_recording`].
-pub fn read_sums(path: &Path, warnings: &mut Warnings) -> Result<Option<Trace>, Problem> {
+pub fn read_sums(path: &Path, warnings: &mut Warnings) -> Result<Option<Trace>, Error> {
     let read = EventFile::read(path).map(|(_, trace)| trace);
     let trace = unless_empty(path, read, warnings)?;
     if let Some(trace) = &trace {
@@ -231,7 +230,7 @@ fn unless_empty<T>(
     path: &Path,
     read: Result<T, SnapshotError>,
     warnings: &mut Warnings,
-) -> Result<Option<T>, Problem> {
+) -> Result<Option<T>, Error> {
     match read {
         Ok(read) => Ok(Some(read)),
         Err(error @ SnapshotError::Empty { .. }) => {
@@ -246,10 +245,10 @@ fn unless_empty<T>(
 
 /// Returns the error for an unreadable run file.
 #[must_use]
-pub fn unreadable(path: &Path, error: &SnapshotError) -> Problem {
+pub fn unreadable(path: &Path, error: &SnapshotError) -> Error {
     match error {
-        SnapshotError::Io { source, .. } => Problem::unreadable(path, source),
-        error => Problem::user("H0611", format!("cannot read {}", path.display()))
+        SnapshotError::Io { source, .. } => Error::unreadable(path, source),
+        error => Error::mistake("H0611", format!("cannot read {}", path.display()))
             .with("found", error.to_string()),
     }
 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use errors::Error;
 use probes::{Meta, date_and_time};
 use trace::numbers::counted;
 
 use super::execution_data::PLUGIN;
 use super::run_files::{self, Jvm};
-use crate::problem::Problem;
 use crate::show;
 
 /// The files to report, and notes about their runs.
@@ -27,7 +27,7 @@ pub struct RunSelection {
 ///
 /// # Errors
 /// As [`run_files::find`].
-pub fn find(paths: &[PathBuf], all_runs: bool) -> Result<RunSelection, Problem> {
+pub fn find(paths: &[PathBuf], all_runs: bool) -> Result<RunSelection, Error> {
     let mut found = RunSelection::default();
     for path in paths {
         let files = run_files::find(std::slice::from_ref(path))?;

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use coverage::model::ClassCoverage;
+use errors::Error;
 use zip::ZipArchive;
 
 use super::archive::{self, Entries};
-use crate::problem::Problem;
 
 /// Folders and archives with sources, searched in the order given.
 #[derive(Debug, Default)]
@@ -48,7 +48,7 @@ impl Sources {
     ///
     /// # Errors
     /// If one cannot be read or is neither folder nor archive.
-    pub fn open(paths: &[PathBuf]) -> Result<Self, Problem> {
+    pub fn open(paths: &[PathBuf]) -> Result<Self, Error> {
         let roots = paths
             .iter()
             .map(|path| SourceRoot::open(path))
@@ -240,8 +240,8 @@ fn plain_name(package: &str, file: &str) -> Option<String> {
 }
 
 impl SourceRoot {
-    fn open(path: &Path) -> Result<Self, Problem> {
-        let unreadable = |error| Problem::unreadable(path, &error);
+    fn open(path: &Path) -> Result<Self, Error> {
+        let unreadable = |error| Error::unreadable(path, &error);
         if path.metadata().map_err(unreadable)?.is_dir() {
             let folders = fs::read_dir(path)
                 .map_err(unreadable)?

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 
+use errors::{Error, Warning};
 use rayon::prelude::*;
 use zip::result::{ZipError, ZipResult};
 use zip::write::{FullFileOptions, PreparedZipFile};
@@ -19,8 +20,6 @@ use super::embedding::{self, RuntimeLocation};
 use super::failing_once::FailingOnce;
 use super::{Record, runtime, signature};
 use crate::inputs::archive::{MAX_DEPTH, MAX_ENTRY_LENGTH, has_archive_name};
-use crate::problem::Problem;
-use crate::warnings::Warning;
 
 const MANIFEST: &str = "META-INF/MANIFEST.MF";
 /// Maximum number of entries per part: enough to reuse the compressor's tables.
@@ -34,7 +33,7 @@ const PARTS_PER_THREAD: usize = 4;
 const LEVEL: i64 = 1;
 
 /// Callback for the results of each part, in order.
-pub type Sink<'s> = &'s mut dyn FnMut(Record) -> Result<(), Problem>;
+pub type Sink<'s> = &'s mut dyn FnMut(Record) -> Result<(), Error>;
 
 /// The archive that is being instrumented.
 #[derive(Debug, Clone)]
@@ -59,7 +58,7 @@ pub fn rewrite<R: Read + Seek + Clone + Send + Sync, W: Write + Seek>(
     reader: R,
     mut out: W,
     sink: Sink<'_>,
-) -> Result<bool, Problem> {
+) -> Result<bool, Error> {
     let mut archive = ZipArchive::new(reader).map_err(|error| broken(context, &error))?;
     let contents = Contents::of(context, &mut archive)?;
     copy_prefix(&archive, contents.prefix, &mut out)
@@ -100,7 +99,7 @@ impl Contents {
     fn of<R: Read + Seek>(
         context: &ArchiveContext,
         archive: &mut ZipArchive<R>,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, Error> {
         let mut contents = Self {
             parts: Vec::new(),
             signed: false,
@@ -174,11 +173,11 @@ impl<R: Read + Seek + Clone + Send + Sync> Work<'_, R> {
         &self,
         writer: &mut ZipWriter<W>,
         sink: Sink<'_>,
-    ) -> Result<PartResults, Problem> {
+    ) -> Result<PartResults, Error> {
         let mut all = PartResults::default();
         let at_a_time = PARTS_PER_THREAD * rayon::current_num_threads();
         for parts in self.contents.parts.chunks(at_a_time) {
-            let made: Vec<Result<_, Problem>> = parts
+            let made: Vec<Result<_, Error>> = parts
                 .par_iter()
                 .map(|part| ArchivePart::new(self).made(part.clone()))
                 .collect();
@@ -200,7 +199,7 @@ impl<R: Read + Seek + Clone + Send + Sync> Work<'_, R> {
         &self,
         writer: &mut ZipWriter<W>,
         helpers: Entries,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), Error> {
         for (name, bytes) in helpers {
             if self.archive.index_for_name(&name).is_some() {
                 continue;
@@ -217,7 +216,7 @@ impl<R: Read + Seek + Clone + Send + Sync> Work<'_, R> {
         mut writer: ZipWriter<W>,
         changed: bool,
         sink: Sink<'_>,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), Error> {
         if changed {
             let mut record = Record::default();
             let origin = &self.context.origin;
@@ -351,7 +350,7 @@ impl<'w, R: Read + Seek + Clone + Send + Sync> ArchivePart<'w, R> {
         }
     }
 
-    fn made(mut self, entries: Range<usize>) -> Result<BuiltPart, Problem> {
+    fn made(mut self, entries: Range<usize>) -> Result<BuiltPart, Error> {
         for index in entries {
             self.work.instrumenter.go_on()?;
             self.entry(index)?;
@@ -364,7 +363,7 @@ impl<'w, R: Read + Seek + Clone + Send + Sync> ArchivePart<'w, R> {
         ))
     }
 
-    fn entry(&mut self, index: usize) -> Result<(), Problem> {
+    fn entry(&mut self, index: usize) -> Result<(), Error> {
         let task = self.task(index);
         let entry = match task.map_err(|error| broken(self.work.context, &error))? {
             Task::Ask(entry) => entry,
@@ -432,7 +431,7 @@ impl<'w, R: Read + Seek + Clone + Send + Sync> ArchivePart<'w, R> {
         kind: EntryKind,
         origin: String,
         bytes: &[u8],
-    ) -> Result<Option<Vec<u8>>, Problem> {
+    ) -> Result<Option<Vec<u8>>, Error> {
         let (instrumenter, record) = (self.work.instrumenter, &mut self.record);
         match kind {
             EntryKind::Class => instrumenter.class(&origin, bytes, record),
@@ -450,13 +449,13 @@ impl<'w, R: Read + Seek + Clone + Send + Sync> ArchivePart<'w, R> {
         }
     }
 
-    fn copy(&mut self, index: usize) -> Result<(), Problem> {
+    fn copy(&mut self, index: usize) -> Result<(), Error> {
         let entry = self.archive.by_index_raw(index);
         let copied = entry.and_then(|entry| self.writer.raw_copy_file(entry));
         copied.map_err(|error| broken(self.work.context, &error))
     }
 
-    fn replace(&mut self, entry: Entry, bytes: &[u8]) -> Result<(), Problem> {
+    fn replace(&mut self, entry: Entry, bytes: &[u8]) -> Result<(), Error> {
         let started = self.writer.start_file(entry.name, entry.options);
         let written = started.and_then(|()| Ok(self.writer.write_all(bytes)?));
         written.map_err(|error| broken(self.work.context, &error))
@@ -496,7 +495,7 @@ fn inner(
     origin: String,
     bytes: &[u8],
     record: &mut Record,
-) -> Result<Option<Vec<u8>>, Problem> {
+) -> Result<Option<Vec<u8>>, Error> {
     let refused = match ZipArchive::new(Cursor::new(bytes)) {
         Ok(_) if outer.depth < MAX_DEPTH => None,
         Ok(_) => Some(format!("an archive in more than {MAX_DEPTH} archives")),
@@ -534,14 +533,14 @@ impl ArchiveContext {
 }
 
 /// Returns the error for a broken archive or output file.
-fn broken(context: &ArchiveContext, error: &ZipError) -> Problem {
+fn broken(context: &ArchiveContext, error: &ZipError) -> Error {
     let problem = match error {
         ZipError::Io(_) => {
             let message = format!("cannot write the instrumented {}", context.origin);
-            Problem::user("H0620", message)
+            Error::mistake("H0620", message)
                 .with("help", "nothing was changed; check the space left")
         }
-        _ => Problem::user(
+        _ => Error::mistake(
             "H0613",
             format!("cannot read the archive {}", context.origin),
         )
@@ -550,8 +549,8 @@ fn broken(context: &ArchiveContext, error: &ZipError) -> Problem {
     problem.with("found", error.to_string())
 }
 
-fn leads_out(context: &ArchiveContext, name: &str) -> Problem {
-    Problem::user(
+fn leads_out(context: &ArchiveContext, name: &str) -> Error {
+    Error::mistake(
         "H0644",
         format!("{} has an entry outside of its root", context.origin),
     )

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use errors::{Error, Warning};
 use host::{CodeSource, Pipeline, class_array};
 use jvms::access_flags::ACC_MODULE;
 use rewriter::ClassFile;
@@ -10,9 +11,7 @@ use rewriter::ClassFile;
 use super::Record;
 use super::baseline::KeptClass;
 use crate::plugins;
-use crate::problem::Problem;
 use crate::select::location_of;
-use crate::warnings::Warning;
 
 /// Instruments classes. All threads share it.
 pub struct Instrumenter {
@@ -46,9 +45,9 @@ impl Instrumenter {
     ///
     /// # Errors
     /// If the command was interrupted (`H0645`).
-    pub fn go_on(&self) -> Result<(), Problem> {
+    pub fn go_on(&self) -> Result<(), Error> {
         match self.interrupted.load(Ordering::Relaxed) {
-            true => Err(Problem::interrupted()),
+            true => Err(Error::interrupted()),
             false => Ok(()),
         }
     }
@@ -62,7 +61,7 @@ impl Instrumenter {
         origin: &str,
         bytes: &[u8],
         record: &mut Record,
-    ) -> Result<Replacement, Problem> {
+    ) -> Result<Replacement, Error> {
         self.go_on()?;
         let tally = &mut record.tally;
         let class = match ClassFile::read(bytes) {

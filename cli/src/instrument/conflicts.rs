@@ -6,9 +6,8 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use errors::Error;
 use trace::numbers::counted;
-
-use crate::problem::Problem;
 
 /// Conflicts that the error names one by one.
 const NAMED: usize = 3;
@@ -55,7 +54,7 @@ impl Targets {
     ///
     /// # Errors
     /// If one of two files of one name cannot be read.
-    pub fn take_file(&mut self, source: &Path, target: &Path) -> Result<bool, Problem> {
+    pub fn take_file(&mut self, source: &Path, target: &Path) -> Result<bool, Error> {
         let Some(earlier) = self.taken.get(target) else {
             let file = Source::File(source.to_owned());
             self.taken.insert(target.to_owned(), file);
@@ -95,7 +94,7 @@ impl Targets {
     ///
     /// # Errors
     /// `H0640` if contents differ, unless the policy keeps the first.
-    pub fn check(self) -> Result<u64, Problem> {
+    pub fn check(self) -> Result<u64, Error> {
         if self.policy == OnConflict::First || self.conflicts.is_empty() {
             return Ok(self.left_out);
         }
@@ -106,7 +105,7 @@ impl Targets {
                 counted(more, "file")
             ),
         };
-        let mut problem = Problem::user("H0640", message);
+        let mut problem = Error::mistake("H0640", message);
         for (first, second) in self.conflicts.iter().take(NAMED) {
             let found = format!("{} and {}", first.display(), second.display());
             problem = problem.with("found", found);
@@ -123,13 +122,11 @@ impl Targets {
 }
 
 /// Compares two files byte by byte.
-fn is_equal(one: &Path, other: &Path) -> Result<bool, Problem> {
-    let open = |path: &Path| -> Result<(u64, BufReader<File>), Problem> {
-        let file = File::open(path).map_err(|error| Problem::unreadable(path, &error))?;
+fn is_equal(one: &Path, other: &Path) -> Result<bool, Error> {
+    let open = |path: &Path| -> Result<(u64, BufReader<File>), Error> {
+        let file = File::open(path).map_err(|error| Error::unreadable(path, &error))?;
         let meta = file.metadata();
-        let length = meta
-            .map_err(|error| Problem::unreadable(path, &error))?
-            .len();
+        let length = meta.map_err(|error| Error::unreadable(path, &error))?.len();
         Ok((length, BufReader::new(file)))
     };
     let ((one_length, one_file), (other_length, other_file)) = (open(one)?, open(other)?);
@@ -137,7 +134,7 @@ fn is_equal(one: &Path, other: &Path) -> Result<bool, Problem> {
         return Ok(false);
     }
     let same = same_bytes(one_file, other_file);
-    same.map_err(|error| Problem::unreadable(other, &error))
+    same.map_err(|error| Error::unreadable(other, &error))
 }
 
 fn same_bytes(mut one: impl Read, mut other: impl Read) -> io::Result<bool> {

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Read};
 use std::path::{Path, PathBuf};
 
+use errors::{Error, Warning};
 use rayon::prelude::*;
 
 use super::Record;
@@ -16,9 +17,7 @@ use super::paths::Job;
 use super::shared_file::SharedFile;
 use crate::inputs::archive::has_archive_name;
 use crate::inputs::class_files::leads_back;
-use crate::problem::Problem;
 use crate::special_file::describe;
-use crate::warnings::Warning;
 
 /// Files per batch.
 const BATCH: usize = 1_000;
@@ -56,7 +55,7 @@ impl Content {
     ///
     /// # Errors
     /// If an input cannot be read, or the output cannot be written.
-    pub fn of(job: Job, targets: &mut Targets) -> Result<Option<Self>, Problem> {
+    pub fn of(job: Job, targets: &mut Targets) -> Result<Option<Self>, Error> {
         let Job {
             source,
             target,
@@ -93,7 +92,7 @@ impl Content {
         instrumenter: &Instrumenter,
         embed: bool,
         sink: Sink<'_>,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), Error> {
         match self {
             Self::File(job) => named(instrumenter, &job.source, &job.target, embed, sink),
             Self::Folder {
@@ -110,11 +109,11 @@ fn named(
     target: &Path,
     embed: bool,
     sink: Sink<'_>,
-) -> Result<(), Problem> {
+) -> Result<(), Error> {
     match kind(source)? {
         FileKind::Class => sink(class(instrumenter, source, target)?),
         FileKind::Archive => archive(instrumenter, source, target, embed, sink),
-        FileKind::Other => Err(Problem::user(
+        FileKind::Other => Err(Error::mistake(
             "H0613",
             format!(
                 "{} is neither a class file nor an archive",
@@ -135,7 +134,7 @@ fn folder(
     target: &Path,
     embed: bool,
     sink: Sink<'_>,
-) -> Result<(), Problem> {
+) -> Result<(), Error> {
     sink(Record {
         warnings: listing.left_out,
         ..Record::default()
@@ -144,7 +143,7 @@ fn folder(
     let alone = |path: &Path| !is_enterprise && stands_alone(path);
     let mut needy = BTreeSet::new();
     for batch in listing.files.chunks(BATCH) {
-        let made: Vec<Result<Record, Problem>> = batch
+        let made: Vec<Result<Record, Error>> = batch
             .par_iter()
             .map(|(from, to)| any(instrumenter, from, to, embed && alone(to)))
             .collect();
@@ -195,7 +194,7 @@ fn application(root: &Path, file: &Path) -> PathBuf {
 
 /// Writes the runtime into an output folder, at the location that the class loader of its classes
 /// searches.
-fn embed_into(folder: &Path) -> Result<(), Problem> {
+fn embed_into(folder: &Path) -> Result<(), Error> {
     let place = RuntimeLocation::of(&folder.to_string_lossy());
     let marks = [embedding::APPLICATION, "WEB-INF/"].into_iter();
     let marks = marks.filter(|mark| folder.join(mark).exists());
@@ -204,7 +203,7 @@ fn embed_into(folder: &Path) -> Result<(), Problem> {
     for (name, bytes) in place.by_application(&application).files() {
         let path = folder.join(name);
         let parent = path.parent().unwrap_or(folder);
-        fs::create_dir_all(parent).map_err(|error| Problem::unwritable(parent, &error))?;
+        fs::create_dir_all(parent).map_err(|error| Error::unwritable(parent, &error))?;
         write(&path, &bytes)?;
     }
     let module = folder.join("module-info.class");
@@ -231,12 +230,12 @@ fn list(
     target: &Path,
     targets: &mut Targets,
     listing: &mut Listing,
-) -> Result<(), Problem> {
+) -> Result<(), Error> {
     if !targets.take_folder(source, target) {
         return Ok(());
     }
-    fs::create_dir_all(target).map_err(|error| Problem::unwritable(target, &error))?;
-    let unreadable = |error| Problem::unreadable(source, &error);
+    fs::create_dir_all(target).map_err(|error| Error::unwritable(target, &error))?;
+    let unreadable = |error| Error::unreadable(source, &error);
     let entries = fs::read_dir(source).map_err(unreadable)?;
     let mut entries = entries
         .map(|entry| {
@@ -277,7 +276,7 @@ fn any(
     source: &Path,
     target: &Path,
     embed: bool,
-) -> Result<Record, Problem> {
+) -> Result<Record, Error> {
     instrumenter.go_on()?;
     let name = source.to_string_lossy();
     if name.ends_with(".class") {
@@ -311,9 +310,9 @@ fn open_archive(source: &Path) -> Result<(), String> {
     }
 }
 
-fn class(instrumenter: &Instrumenter, source: &Path, target: &Path) -> Result<Record, Problem> {
+fn class(instrumenter: &Instrumenter, source: &Path, target: &Path) -> Result<Record, Error> {
     let mut record = Record::default();
-    let bytes = fs::read(source).map_err(|error| Problem::unreadable(source, &error))?;
+    let bytes = fs::read(source).map_err(|error| Error::unreadable(source, &error))?;
     let origin = source.display().to_string();
     match instrumenter.class(&origin, &bytes, &mut record)? {
         Some(bytes) => write(target, &bytes)?,
@@ -332,9 +331,9 @@ fn archive(
     target: &Path,
     embed: bool,
     sink: Sink<'_>,
-) -> Result<(), Problem> {
-    let unreadable = |error| Problem::unreadable(source, &error);
-    let unwritable = |error| Problem::unwritable(target, &error);
+) -> Result<(), Error> {
+    let unreadable = |error| Error::unreadable(source, &error);
+    let unwritable = |error| Error::unwritable(target, &error);
     let file = File::open(source).map_err(unreadable)?;
     let permissions = file.metadata().map_err(unreadable)?.permissions();
     let out = File::create(target).map_err(unwritable)?;
@@ -351,8 +350,8 @@ fn archive(
     }
 }
 
-fn kind(path: &Path) -> Result<FileKind, Problem> {
-    let unreadable = |error| Problem::unreadable(path, &error);
+fn kind(path: &Path) -> Result<FileKind, Error> {
+    let unreadable = |error| Error::unreadable(path, &error);
     let mut start = Vec::new();
     let file = File::open(path).map_err(unreadable)?;
     file.take(4).read_to_end(&mut start).map_err(unreadable)?;
@@ -365,15 +364,15 @@ fn kind(path: &Path) -> Result<FileKind, Problem> {
 }
 
 /// Copies a file with permissions and time.
-fn copy(source: &Path, target: &Path) -> Result<(), Problem> {
+fn copy(source: &Path, target: &Path) -> Result<(), Error> {
     let copied = || {
         fs::copy(source, target)?;
         let time = fs::metadata(source)?.modified()?;
         File::open(target)?.set_modified(time)
     };
-    copied().map_err(|error: std::io::Error| Problem::unwritable(target, &error))
+    copied().map_err(|error: std::io::Error| Error::unwritable(target, &error))
 }
 
-fn write(target: &Path, bytes: &[u8]) -> Result<(), Problem> {
-    fs::write(target, bytes).map_err(|error| Problem::unwritable(target, &error))
+fn write(target: &Path, bytes: &[u8]) -> Result<(), Error> {
+    fs::write(target, bytes).map_err(|error| Error::unwritable(target, &error))
 }

@@ -4,9 +4,10 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use errors::Error;
+
 use super::stage::{Goal, Stage};
 use crate::preflight::behind_links;
-use crate::problem::Problem;
 use crate::special_file::is_special;
 
 /// One input.
@@ -33,13 +34,13 @@ impl Paths {
     /// # Errors
     /// If an input cannot be read, or the output is a device, an input, or below an input
     /// (`H0640`).
-    pub fn new(inputs: &[PathBuf], out: &Path) -> Result<Self, Problem> {
+    pub fn new(inputs: &[PathBuf], out: &Path) -> Result<Self, Error> {
         let mut sources = Vec::with_capacity(inputs.len());
         for path in inputs {
-            let kind = fs::metadata(path).map_err(|error| Problem::unreadable(path, &error))?;
+            let kind = fs::metadata(path).map_err(|error| Error::unreadable(path, &error))?;
             if is_special(path) {
                 let error = io::Error::other("neither a file nor a folder");
-                return Err(Problem::unreadable(path, &error));
+                return Err(Error::unreadable(path, &error));
             }
             sources.push((path.clone(), kind.is_dir()));
         }
@@ -56,7 +57,7 @@ impl Paths {
         Ok(paths)
     }
 
-    fn check(&self) -> Result<(), Problem> {
+    fn check(&self) -> Result<(), Error> {
         for (source, folder) in &self.sources {
             let out = match (&self.goal, folder) {
                 (Goal::File(out), _) | (Goal::Folder(out), true) => out.clone(),
@@ -74,7 +75,7 @@ impl Paths {
     ///
     /// # Errors
     /// If it cannot be created (`H0620`).
-    pub fn stage(&self) -> Result<Stage, Problem> {
+    pub fn stage(&self) -> Result<Stage, Error> {
         let goal = match &self.goal {
             Goal::File(path) | Goal::Folder(path) => path,
         };
@@ -82,14 +83,14 @@ impl Paths {
             Goal::Folder(path) if path.is_dir() => path.clone(),
             _ => parent_of(goal),
         };
-        Stage::new(&parent, self.goal.clone()).map_err(|error| Problem::unwritable(goal, &error))
+        Stage::new(&parent, self.goal.clone()).map_err(|error| Error::unwritable(goal, &error))
     }
 
     /// Returns the inputs with their targets in a stage.
     ///
     /// # Errors
     /// If an input has no name, such as `/`.
-    pub fn jobs(&self, stage: &Stage) -> Result<Vec<Job>, Problem> {
+    pub fn jobs(&self, stage: &Stage) -> Result<Vec<Job>, Error> {
         let job = |(source, folder): &(PathBuf, bool)| {
             let target = match folder {
                 true => stage.content().to_owned(),
@@ -105,10 +106,10 @@ impl Paths {
     }
 }
 
-fn name_of(path: &Path) -> Result<&std::ffi::OsStr, Problem> {
+fn name_of(path: &Path) -> Result<&std::ffi::OsStr, Error> {
     path.file_name().ok_or_else(|| {
         let error = io::Error::other("it has no name");
-        Problem::unreadable(path, &error)
+        Error::unreadable(path, &error)
     })
 }
 
@@ -121,8 +122,8 @@ fn parent_of(path: &Path) -> PathBuf {
 }
 
 /// Returns the absolute path without links, also for a file that does not exist yet.
-fn resolved(path: &Path) -> Result<PathBuf, Problem> {
-    let absolute = std::path::absolute(path).map_err(|error| Problem::unreadable(path, &error))?;
+fn resolved(path: &Path) -> Result<PathBuf, Error> {
+    let absolute = std::path::absolute(path).map_err(|error| Error::unreadable(path, &error))?;
     let mut missing = Vec::new();
     let mut there = absolute.as_path();
     loop {
@@ -141,9 +142,9 @@ fn resolved(path: &Path) -> Result<PathBuf, Problem> {
     }
 }
 
-fn same_place(source: &Path, out: &Path) -> Problem {
+fn same_place(source: &Path, out: &Path) -> Error {
     let message = format!("the output {} would overwrite the input", out.display());
-    Problem::user("H0640", message)
+    Error::mistake("H0640", message)
         .with("found", format!("the input {}", source.display()))
         .with("expected", "an output outside of the inputs")
         .with(
@@ -152,9 +153,9 @@ fn same_place(source: &Path, out: &Path) -> Problem {
         )
 }
 
-fn no_place(out: &Path) -> Problem {
+fn no_place(out: &Path) -> Error {
     let message = format!("the output {} is a device or a pipe", out.display());
-    Problem::user("H0640", message).with("expected", "a file, which is replaced, or a folder")
+    Error::mistake("H0640", message).with("expected", "a file, which is replaced, or a folder")
 }
 
 #[cfg(test)]

@@ -5,9 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use errors::Error;
 use tempfile::{Builder, TempDir};
-
-use crate::problem::Problem;
 
 const PREFIX: &str = ".classhook-stage-";
 /// A younger folder may not be locked yet.
@@ -60,13 +59,13 @@ impl Stage {
     ///
     /// # Errors
     /// If a file cannot be moved (`H0620`). Files moved before stay.
-    pub fn publish(self) -> Result<(), Problem> {
+    pub fn publish(self) -> Result<(), Error> {
         let (goal, moved) = match &self.goal {
             Goal::File(path) => (path, self.publish_file(path)),
             Goal::Folder(path) if path.is_dir() => (path, merge(&self.content, path)),
             Goal::Folder(path) => (path, fs::rename(&self.content, path)),
         };
-        moved.map_err(|error| Problem::unwritable(goal, &error))
+        moved.map_err(|error| Error::unwritable(goal, &error))
     }
 
     fn publish_file(&self, path: &Path) -> io::Result<()> {

@@ -3,14 +3,14 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::problem::Problem;
+use errors::Error;
 
 /// File name of the agent's library.
 pub const NAME: &str = "libclasshook.so";
 const VARIABLE: &str = "CLASSHOOK_AGENT";
 
 /// Finds the agent's library: `CLASSHOOK_AGENT`, or beside this command, or in `../lib`.
-pub(super) fn find() -> Result<PathBuf, Problem> {
+pub(super) fn find() -> Result<PathBuf, Error> {
     let command = std::env::current_exe().ok();
     find_with(
         std::env::var_os(VARIABLE),
@@ -18,12 +18,12 @@ pub(super) fn find() -> Result<PathBuf, Problem> {
     )
 }
 
-fn find_with(variable: Option<OsString>, folder: Option<&Path>) -> Result<PathBuf, Problem> {
+fn find_with(variable: Option<OsString>, folder: Option<&Path>) -> Result<PathBuf, Error> {
     let places = places(variable, folder);
     if let Some(found) = places.iter().find(|place| place.is_file()) {
-        return std::path::absolute(found).map_err(|error| Problem::unreadable(found, &error));
+        return std::path::absolute(found).map_err(|error| Error::unreadable(found, &error));
     }
-    let mut problem = Problem::user("H0601", format!("cannot find the agent library {NAME}"));
+    let mut problem = Error::mistake("H0601", format!("cannot find the agent library {NAME}"));
     for place in &places {
         problem = problem.with("looked", place.display().to_string());
     }

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::problem::Problem;
+use errors::Error;
 
 /// The oldest Java that the agent works in.
 const OLDEST_JAVA: u32 = 8;
@@ -21,7 +21,7 @@ pub(super) enum Program {
 }
 
 /// Finds the command as a shell would, and returns its kind.
-pub(super) fn find(name: &OsStr) -> Result<Program, Problem> {
+pub(super) fn find(name: &OsStr) -> Result<Program, Error> {
     let path = which(name, std::env::var_os("PATH").as_deref()).ok_or_else(|| not_found(name))?;
     let program = kind(&path);
     if program != Program::Other
@@ -32,8 +32,8 @@ pub(super) fn find(name: &OsStr) -> Result<Program, Problem> {
     Ok(program)
 }
 
-fn not_found(name: &OsStr) -> Problem {
-    Problem::user(
+fn not_found(name: &OsStr) -> Error {
+    Error::mistake(
         "H0602",
         format!("cannot find the command {}", name.display()),
     )
@@ -80,12 +80,12 @@ fn java_home(path: &Path) -> Option<PathBuf> {
 }
 
 /// Refuses a JDK that the agent does not support, by its `release` file.
-fn check_jdk(home: &Path) -> Result<(), Problem> {
+fn check_jdk(home: &Path) -> Result<(), Error> {
     let Ok(release) = std::fs::read_to_string(home.join("release")) else {
         return Ok(()); // an unknown JDK is accepted
     };
     let refused = |expected: String, found: String| {
-        Problem::user("H0604", format!("the agent does not work in the JDK at {}", home.display()))
+        Error::mistake("H0604", format!("the agent does not work in the JDK at {}", home.display()))
             .with("expected", expected)
             .with("found", found)
             .with("help", "run the program with another JDK, for example by its full path: -- /path/to/jdk/bin/java …")

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use errors::Error;
 use probes::events::{Call, Entry, Followed, Follower, Moment, TaskStep, Trace, Wait};
 use trace::rolling::Rolling;
 
 use crate::inputs::run_files;
-use crate::problem::Problem;
 use crate::traces::is_of_calls;
 
 /// Limit of batches read from one file before the next file. A batch has about 1 MiB.
@@ -116,7 +116,7 @@ impl FollowedJvms {
     pub fn read(
         &mut self,
         take: &mut impl FnMut(usize, &Trace, LiveEvent<'_>),
-    ) -> Result<bool, Problem> {
+    ) -> Result<bool, Error> {
         self.find()?;
         let mut more = false;
         for (number, jvm) in self.ours.iter_mut().enumerate() {
@@ -139,7 +139,7 @@ impl FollowedJvms {
     }
 
     /// Searches the folder for new files.
-    fn find(&mut self) -> Result<(), Problem> {
+    fn find(&mut self) -> Result<(), Error> {
         let Ok(entries) = fs::read_dir(&self.folder) else {
             return Ok(()); // the agent creates the folder later
         };
@@ -161,7 +161,7 @@ impl FollowedJvms {
         Ok(())
     }
 
-    fn jvm(&self, path: PathBuf) -> Result<Jvm, Problem> {
+    fn jvm(&self, path: PathBuf) -> Result<Jvm, Error> {
         let follower =
             Follower::open(&path).map_err(|error| run_files::unreadable(&path, &error))?;
         Ok(Jvm {
@@ -173,7 +173,7 @@ impl FollowedJvms {
     }
 
     /// Checks whether a file is selected. `None` means that its header is not written yet.
-    fn is_ours(&self, path: &Path) -> Result<Option<bool>, Problem> {
+    fn is_ours(&self, path: &Path) -> Result<Option<bool>, Error> {
         let jvm = run_files::jvm_of(path);
         let run = match &self.which {
             EventFileSource::Jvm(wanted, _) => return Ok(jvm.map(|jvm| Some(jvm) == *wanted)),
@@ -210,7 +210,7 @@ fn milliseconds(time: SystemTime) -> u64 {
 }
 
 impl Jvm {
-    fn read(&mut self, take: &mut impl FnMut(&Trace, LiveEvent<'_>)) -> Result<bool, Problem> {
+    fn read(&mut self, take: &mut impl FnMut(&Trace, LiveEvent<'_>)) -> Result<bool, Error> {
         let (rolling, stale) = (&mut self.rolling, &mut self.stale);
         let mut one = |entry: Entry| match entry {
             Entry::Call(call, is_virtual) => {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use errors::Error;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 
-use crate::problem::Problem;
 use crate::show::say;
 
 /// Maximum number of causes in a report; the rest is counted together.
@@ -105,7 +105,7 @@ impl Delivery {
     ///
     /// # Errors
     /// `H0662` if data was lost.
-    pub fn report(&self) -> Result<(), Problem> {
+    pub fn report(&self) -> Result<(), Error> {
         let points = self
             .metrics
             .values()
@@ -132,7 +132,7 @@ impl Delivery {
             spans + self.spans,
             lost + points
         );
-        let problem = Problem::partial("H0662", message);
+        let problem = Error::partial("H0662", message);
         let problem = with_causes(problem, "spans", &self.missing);
         let problem = with_causes(problem, "data points", &missing_points);
         Err(problem.with(
@@ -159,7 +159,7 @@ fn add(causes: &mut BTreeMap<String, u64>, cause: &str, count: u64) {
 }
 
 /// Adds the causes to a problem, the most frequent first.
-fn with_causes(problem: Problem, what: &str, causes: &BTreeMap<String, u64>) -> Problem {
+fn with_causes(problem: Error, what: &str, causes: &BTreeMap<String, u64>) -> Error {
     let mut sorted: Vec<(&String, &u64)> = causes.iter().collect();
     sorted.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     let rest = sorted.split_off(sorted.len().min(CAUSES));

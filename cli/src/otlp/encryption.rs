@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use errors::Error;
 use rustls::client::WantsClientCert;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
@@ -12,8 +13,6 @@ use rustls::{ClientConfig, ConfigBuilder, RootCertStore};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
-
-use crate::problem::Problem;
 
 /// Environment variable with the path of the trusted certificates, as for curl and openssl.
 const ROOTS: &str = "SSL_CERT_FILE";
@@ -38,7 +37,7 @@ impl Tls {
     ///
     /// # Errors
     /// `H0661` with a file that cannot be used.
-    pub fn check(&self) -> Result<(), Problem> {
+    pub fn check(&self) -> Result<(), Error> {
         let certificates = self
             .authorities
             .iter()
@@ -124,14 +123,14 @@ fn read(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
 }
 
 /// Checks that a file is text with such a part.
-fn holds(file: &Path, part: &str) -> Result<(), Problem> {
-    let text = fs::read_to_string(file).map_err(|error| Problem::unreadable(file, &error))?;
+fn holds(file: &Path, part: &str) -> Result<(), Error> {
+    let text = fs::read_to_string(file).map_err(|error| Error::unreadable(file, &error))?;
     let lines = text.lines();
     let begins = |line: &str| line.starts_with("-----BEGIN ") && line.contains(part);
     match lines.map(str::trim).any(begins) {
         true => Ok(()),
         false => Err(
-            Problem::user("H0661", format!("{} cannot be used", file.display()))
+            Error::mistake("H0661", format!("{} cannot be used", file.display()))
                 .with("expected", format!("PEM with at least one {part}")),
         ),
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use errors::Error;
 use hyper::Uri;
 use hyper::header::{HeaderName, HeaderValue};
 use trace::otlp::SpanName;
@@ -13,7 +14,6 @@ use super::encryption::Tls;
 use super::name_template::NameTemplate;
 use crate::heading;
 use crate::inputs::command_line::program_of;
-use crate::problem::Problem;
 use crate::show::name;
 
 /// Default time limit of one request.
@@ -128,11 +128,11 @@ impl OtlpOptions {
     ///
     /// # Errors
     /// `H0636`.
-    pub fn refuse_names(&self) -> Result<(), Problem> {
+    pub fn refuse_names(&self) -> Result<(), Error> {
         match self.otlp_span_name {
             None => Ok(()),
             Some(_) => Err(
-                Problem::user("H0636", "--otlp-span-name needs single calls")
+                Error::mistake("H0636", "--otlp-span-name needs single calls")
                     .with("found", "--aggregate or --count, which record sums")
                     .with("help", "leave one of them out"),
             ),
@@ -144,7 +144,7 @@ impl OtlpOptions {
     /// # Errors
     /// If a URL, protocol, header, file or other value is unusable (`H0661`, `H0612`), or the
     /// program that encrypts is missing (`H0667`).
-    pub fn target(&self) -> Result<Option<Target>, Problem> {
+    pub fn target(&self) -> Result<Option<Target>, Error> {
         let target = self.target_in(&|name| std::env::var(name).ok())?;
         let endpoints = target
             .iter()
@@ -155,7 +155,7 @@ impl OtlpOptions {
         Ok(target)
     }
 
-    fn target_in(&self, environment: Environment<'_>) -> Result<Option<Target>, Problem> {
+    fn target_in(&self, environment: Environment<'_>) -> Result<Option<Target>, Error> {
         if self.otlp.is_none() {
             return Ok(None);
         }
@@ -179,7 +179,7 @@ impl OtlpOptions {
         }))
     }
 
-    fn endpoint(&self, signal: Signal, environment: Environment<'_>) -> Result<Endpoint, Problem> {
+    fn endpoint(&self, signal: Signal, environment: Environment<'_>) -> Result<Endpoint, Error> {
         let own = |name: &str| {
             let name = format!("{PREFIX}{}_{name}", signal.in_variables());
             environment(&name).map(|value| (name, value))
@@ -243,7 +243,7 @@ impl OtlpOptions {
         })
     }
 
-    fn headers(&self) -> Result<Vec<(HeaderName, HeaderValue)>, Problem> {
+    fn headers(&self) -> Result<Vec<(HeaderName, HeaderValue)>, Error> {
         let given = self.otlp_header.iter().map(|header| {
             let wrong = |found: &str| Err(refused("--otlp-header", "a header, NAME=VALUE", found));
             // A value may be a secret, so only the name is shown.
@@ -266,9 +266,9 @@ impl OtlpOptions {
 }
 
 /// Returns the error for a variable without its counterpart.
-fn incomplete(missing: &str, given: &str) -> Problem {
+fn incomplete(missing: &str, given: &str) -> Error {
     let (missing, given) = (format!("{PREFIX}{missing}"), format!("{PREFIX}{given}"));
-    Problem::user("H0661", format!("{given} needs {missing}")).with("help", "set both, or neither")
+    Error::mistake("H0661", format!("{given} needs {missing}")).with("help", "set both, or neither")
 }
 
 impl Protocol {
@@ -328,14 +328,14 @@ impl Endpoint {
 }
 
 /// Returns the error for an unusable value.
-fn refused(from: &str, expected: &str, found: &str) -> Problem {
-    Problem::user("H0661", format!("{from} cannot be used"))
+fn refused(from: &str, expected: &str, found: &str) -> Error {
+    Error::mistake("H0661", format!("{from} cannot be used"))
         .with("expected", expected)
         .with("found", format!("`{found}`"))
 }
 
 /// Parses a URL with scheme and host.
-fn parsed(from: &str, text: &str) -> Result<Uri, Problem> {
+fn parsed(from: &str, text: &str) -> Result<Uri, Error> {
     const EXPECTED: &str = "a URL such as http://localhost:4318 or https://collector:4318";
     let text = text.trim();
     let uri: Result<Uri, _> = text.parse();
@@ -360,7 +360,7 @@ fn by_port(url: Option<&Uri>) -> Protocol {
     }
 }
 
-fn named_protocol(from: &str, text: &str) -> Result<Protocol, Problem> {
+fn named_protocol(from: &str, text: &str) -> Result<Protocol, Error> {
     match text.trim() {
         "grpc" => Ok(Protocol::Grpc),
         "http/protobuf" => Ok(Protocol::Http),
@@ -368,7 +368,7 @@ fn named_protocol(from: &str, text: &str) -> Result<Protocol, Problem> {
     }
 }
 
-fn not_compressed(value: Option<(String, String)>) -> Result<(), Problem> {
+fn not_compressed(value: Option<(String, String)>) -> Result<(), Error> {
     match value {
         Some((from, text)) if text.trim() != "none" => Err(refused(&from, "none", &text).with(
             "help",
@@ -378,7 +378,7 @@ fn not_compressed(value: Option<(String, String)>) -> Result<(), Problem> {
     }
 }
 
-fn milliseconds(from: &str, text: &str) -> Result<Duration, Problem> {
+fn milliseconds(from: &str, text: &str) -> Result<Duration, Error> {
     match text.trim().parse() {
         Ok(milliseconds) if milliseconds > 0 => Ok(Duration::from_millis(milliseconds)),
         _ => Err(refused(from, "milliseconds, at least 1", text)),
@@ -391,7 +391,7 @@ fn uri(
     is_whole: bool,
     protocol: Protocol,
     signal: Signal,
-) -> Result<Uri, Problem> {
+) -> Result<Uri, Error> {
     let authority = match (url.and_then(Uri::authority), protocol) {
         (Some(authority), _) => authority.to_string(),
         (None, Protocol::Http) => "localhost:4318".to_owned(),
@@ -408,7 +408,7 @@ fn uri(
     uri.parse().map_err(|_| refused("the URL", "a URL", &uri))
 }
 
-fn headers(from: &str, text: &str) -> Result<Vec<(HeaderName, HeaderValue)>, Problem> {
+fn headers(from: &str, text: &str) -> Result<Vec<(HeaderName, HeaderValue)>, Error> {
     let wrong = |key: &str| refused(from, "names and values of HTTP headers", key);
     let pairs = pairs(from, text)?.into_iter();
     let headers = pairs.map(|(key, value)| {
@@ -421,7 +421,7 @@ fn headers(from: &str, text: &str) -> Result<Vec<(HeaderName, HeaderValue)>, Pro
 }
 
 /// Parses `key=value,key=value`, values with `%20` for a space.
-fn pairs(from: &str, text: &str) -> Result<Vec<(String, String)>, Problem> {
+fn pairs(from: &str, text: &str) -> Result<Vec<(String, String)>, Error> {
     let parts = text
         .split(',')
         .map(str::trim)
@@ -475,7 +475,7 @@ mod tests {
     }
 
     /// Returns the target with these variables.
-    fn target(options: &OtlpOptions, variables: &[(&str, &str)]) -> Result<Target, Problem> {
+    fn target(options: &OtlpOptions, variables: &[(&str, &str)]) -> Result<Target, Error> {
         let environment = |name: &str| {
             let found = variables.iter().find(|(key, _)| *key == name);
             found.map(|(_, value)| (*value).to_owned())

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use errors::{Error, Warning};
 use opentelemetry_proto::tonic::collector::metrics::v1::{
     ExportMetricsServiceRequest, ExportMetricsServiceResponse,
 };
@@ -21,9 +22,7 @@ use tokio::sync::Notify;
 use super::client::{Client, Failure, Remedy};
 use super::delivery::{Delivery, points};
 use super::endpoint::Target;
-use crate::problem::Problem;
 use crate::show::complain;
-use crate::warnings::Warning;
 
 /// Maximum number of queued spans.
 const WAITING: u64 = 1 << 14;
@@ -79,9 +78,9 @@ impl Sender {
     ///
     /// # Errors
     /// If the system has no thread (`H0661`).
-    pub fn start(target: &Target) -> Result<Self, Problem> {
+    pub fn start(target: &Target) -> Result<Self, Error> {
         let failed = |error: std::io::Error| {
-            Problem::ours("H0661", "nothing can be sent: no thread can be started")
+            Error::fault("H0661", "nothing can be sent: no thread can be started")
                 .with("found", error.to_string())
         };
         let runtime = tokio::runtime::Builder::new_current_thread()

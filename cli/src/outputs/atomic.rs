@@ -6,10 +6,10 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use errors::Error;
 use tempfile::{Builder, NamedTempFile, TempDir};
 
 use crate::preflight::behind_links;
-use crate::problem::Problem;
 use crate::special_file::is_special;
 
 /// File that marks a folder as a report, so that a new report may replace it.
@@ -19,7 +19,7 @@ const MARK: &str = ".classhook-report";
 ///
 /// # Errors
 /// If it cannot be written (`H0620`). An old file stays.
-pub fn file(path: &Path, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), Problem> {
+pub fn file(path: &Path, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
     let written = || {
         let mut temporary = temporary(path)?;
         let mut out = BufWriter::new(&mut temporary);
@@ -28,7 +28,7 @@ pub fn file(path: &Path, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> Re
         drop(out);
         publish(temporary, path)
     };
-    written().map_err(|error: io::Error| Problem::unwritable(path, &error))
+    written().map_err(|error: io::Error| Error::unwritable(path, &error))
 }
 
 /// Creates a file for piecewise writing, with its parent folder.
@@ -92,8 +92,8 @@ pub fn parent_of(path: &Path) -> io::Result<PathBuf> {
 ///
 /// # Errors
 /// If the folder holds other files (`H0621`) or cannot be written (`H0620`).
-pub fn folder(path: &Path, write: &dyn Fn(&Path) -> io::Result<()>) -> Result<(), Problem> {
-    let unwritable = |error: io::Error| Problem::unwritable(path, &error);
+pub fn folder(path: &Path, write: &dyn Fn(&Path) -> io::Result<()>) -> Result<(), Error> {
+    let unwritable = |error: io::Error| Error::unwritable(path, &error);
     let path = &behind_links(path);
     let replaces = is_replaceable(path)?;
     let parent = parent_of(path).map_err(unwritable)?;
@@ -130,15 +130,15 @@ fn rename(fresh: TempDir, path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// If the folder may not be replaced (`H0621`), or cannot be read (`H0620`).
-pub fn is_replaceable(path: &Path) -> Result<bool, Problem> {
+pub fn is_replaceable(path: &Path) -> Result<bool, Error> {
     if fs::symlink_metadata(path).is_err() {
         return Ok(false);
     }
-    let mut entries = fs::read_dir(path).map_err(|error| Problem::unwritable(path, &error))?;
+    let mut entries = fs::read_dir(path).map_err(|error| Error::unwritable(path, &error))?;
     if entries.next().is_none() || path.join(MARK).is_file() {
         return Ok(true);
     }
-    Err(Problem::user(
+    Err(Error::mistake(
         "H0621",
         format!(
             "the folder {} is not empty and no report of Classhook",

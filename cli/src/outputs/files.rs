@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use errors::Error;
+
 use super::atomic;
-use crate::problem::Problem;
 use crate::stdout::{is_stdout, stream};
 
 /// Writes the content of a file.
@@ -16,7 +17,7 @@ pub struct Files {
     /// Complete files, in the order of writing.
     pub written: Vec<PathBuf>,
     /// Errors of the other files.
-    pub failed: Vec<Problem>,
+    pub failed: Vec<Error>,
 }
 
 impl Files {
@@ -33,7 +34,7 @@ impl Files {
         self.note(atomic::folder(path, content), path.join(page));
     }
 
-    fn note(&mut self, result: Result<(), Problem>, file: PathBuf) {
+    fn note(&mut self, result: Result<(), Error>, file: PathBuf) {
         match result {
             Ok(()) => self.written.push(file),
             Err(problem) => self.failed.push(problem.partly()),

@@ -10,15 +10,16 @@ mod folder;
 
 use std::path::{Path, PathBuf};
 
+use errors::Error;
+
 use super::language::Language;
-use crate::problem::Problem;
 
 /// Compiles the project in a folder. Its component is the file `NAME.wasm` in its folder `target`.
 ///
 /// # Errors
 /// If the folder holds no project (`H0682`), a tool cannot be started (`H0683`), or it builds no
 /// component (`H0684`).
-pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
+pub fn build(folder: &Path) -> Result<PathBuf, Error> {
     match Language::of(folder)? {
         Language::Rust => cargo::build(folder),
         Language::C => clang::build(folder),
@@ -31,7 +32,7 @@ pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
 ///
 /// # Errors
 /// As [`build`], and if a test fails (`H0685`).
-pub fn test(folder: &Path) -> Result<(), Problem> {
+pub fn test(folder: &Path) -> Result<(), Error> {
     match Language::of(folder)? {
         Language::Rust => cargo::test(folder),
         Language::C | Language::Python | Language::Js => Ok(()), // their tests are plans

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use clap::ValueEnum;
-
-use crate::problem::Problem;
+use errors::Error;
 
 /// The language of a project.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -35,7 +34,7 @@ impl Language {
     ///
     /// # Errors
     /// If the folder holds no project (`H0682`).
-    pub fn of(folder: &Path) -> Result<Self, Problem> {
+    pub fn of(folder: &Path) -> Result<Self, Error> {
         let mut languages = Self::value_variants().iter().copied();
         let found = languages.find(|language| folder.join(language.mark()).is_file());
         found.ok_or_else(|| {
@@ -44,7 +43,7 @@ impl Language {
                 .map(|one| one.mark())
                 .collect();
             let message = format!("there is no plugin project in {}", folder.display());
-            Problem::user("H0682", message)
+            Error::mistake("H0682", message)
                 .with("expected", format!("a file {}", marks.join(" or ")))
                 .with("help", "`classhook plugin new NAME` makes a project")
         })

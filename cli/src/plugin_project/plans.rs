@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use errors::Error;
 use host::Pipeline;
 use probes::ProbeTable;
 use rewriter::ClassFile;
 
 use crate::plan_text::plan_text;
 use crate::plugins;
-use crate::problem::Problem;
 use crate::show;
 
 /// Extension of these files; `.plan` is the test kit's.
@@ -25,7 +25,7 @@ const SETTINGS: &str = "classhook.toml";
 /// # Errors
 /// If a plan differs or has no class, the plugin fails on a class (`H0685`), or a file cannot be
 /// read.
-pub fn check(folder: &Path, component: &Path, bless: bool) -> Result<String, Problem> {
+pub fn check(folder: &Path, component: &Path, bless: bool) -> Result<String, Error> {
     let tests = folder.join("tests");
     let plans = plans(&tests, bless)?;
     if plans.is_empty() {
@@ -41,7 +41,7 @@ pub fn check(folder: &Path, component: &Path, bless: bool) -> Result<String, Pro
         if found == expected {
             equal += 1;
         } else if bless {
-            fs::write(plan, found).map_err(|error| Problem::unwritable(plan, &error))?;
+            fs::write(plan, found).map_err(|error| Error::unwritable(plan, &error))?;
             let _ = writeln!(text, "wrote {}", show::path(plan)); // writing to a string cannot fail
         } else {
             return Err(another(plan, &expected, &found));
@@ -58,11 +58,11 @@ pub fn check(folder: &Path, component: &Path, bless: bool) -> Result<String, Pro
 }
 
 /// Returns the expected plans; with `all`, those of all classes.
-fn plans(tests: &Path, all: bool) -> Result<Vec<PathBuf>, Problem> {
+fn plans(tests: &Path, all: bool) -> Result<Vec<PathBuf>, Error> {
     if !tests.is_dir() {
         return Ok(Vec::new());
     }
-    let entries = fs::read_dir(tests).map_err(|error| Problem::unreadable(tests, &error))?;
+    let entries = fs::read_dir(tests).map_err(|error| Error::unreadable(tests, &error))?;
     let files = entries.flatten().map(|entry| entry.path());
     let mut plans: Vec<PathBuf> = files
         .filter(|file| {
@@ -76,11 +76,11 @@ fn plans(tests: &Path, all: bool) -> Result<Vec<PathBuf>, Problem> {
     Ok(plans)
 }
 
-fn planned(pipeline: &Pipeline, file: &Path) -> Result<String, Problem> {
-    let bytes = fs::read(file).map_err(|error| Problem::unreadable(file, &error))?;
+fn planned(pipeline: &Pipeline, file: &Path) -> Result<String, Error> {
+    let bytes = fs::read(file).map_err(|error| Error::unreadable(file, &error))?;
     let failed = |found: String| {
         let message = format!("there is no plan for {}", file.display());
-        Problem::user("H0685", message).with("found", found)
+        Error::mistake("H0685", message).with("found", found)
     };
     let class = ClassFile::read(&bytes).map_err(|error| failed(error.to_string()))?;
     let table = ProbeTable::new();
@@ -94,7 +94,7 @@ fn planned(pipeline: &Pipeline, file: &Path) -> Result<String, Problem> {
 }
 
 /// Returns the error with the first line that differs.
-fn another(plan: &Path, expected: &str, found: &str) -> Problem {
+fn another(plan: &Path, expected: &str, found: &str) -> Error {
     let (mut expected, mut found) = (expected.lines(), found.lines());
     let mut number = 0;
     let (expected, found) = loop {
@@ -106,7 +106,7 @@ fn another(plan: &Path, expected: &str, found: &str) -> Problem {
     };
     let line = |line: Option<&str>| line.map_or("the end", str::trim).to_owned();
     let message = format!("the plan differs from {} at line {number}", plan.display());
-    Problem::user("H0685", message)
+    Error::mistake("H0685", message)
         .with("expected", line(expected))
         .with("found", line(found))
         .with(

@@ -11,12 +11,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use errors::Error;
+use files::Template;
 use host::config::BUNDLED;
 
 use super::language::Language;
-use crate::problem::Problem;
 use crate::show;
-use files::Template;
 
 /// The SDK's folder in a project.
 const SDK: &str = "classhook-sdk";
@@ -53,12 +53,12 @@ const OTHERS: [(&str, &[u8]); 3] = [
 /// # Errors
 /// If the name is no valid plugin name (`H0680`), the folder is not empty (`H0681`), or cannot be
 /// written (`H0620`).
-pub fn make(folder: &Path, language: Language) -> Result<(), Problem> {
+pub fn make(folder: &Path, language: Language) -> Result<(), Error> {
     let template = template(language);
     let name = name(folder);
     check_name(&name, template.reserved)?;
     check_empty(folder)?;
-    write(folder, &name, &template).map_err(|error| Problem::unwritable(folder, &error))
+    write(folder, &name, &template).map_err(|error| Error::unwritable(folder, &error))
 }
 
 /// Returns the last part of a path; empty for one that ends in `..`.
@@ -67,7 +67,7 @@ pub fn name(folder: &Path) -> Cow<'_, str> {
     folder.file_name().unwrap_or_default().to_string_lossy()
 }
 
-fn check_name(name: &str, reserved: &[&str]) -> Result<(), Problem> {
+fn check_name(name: &str, reserved: &[&str]) -> Result<(), Error> {
     let is_letter = |letter: &char| {
         letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_".contains(*letter)
     };
@@ -90,7 +90,7 @@ fn check_name(name: &str, reserved: &[&str]) -> Result<(), Problem> {
         return Ok(());
     };
     Err(
-        Problem::user("H0680", format!("`{name}` cannot be the name of a plugin"))
+        Error::mistake("H0680", format!("`{name}` cannot be the name of a plugin"))
             .with(
                 "expected",
                 format!(
@@ -101,16 +101,16 @@ fn check_name(name: &str, reserved: &[&str]) -> Result<(), Problem> {
     )
 }
 
-fn check_empty(folder: &Path) -> Result<(), Problem> {
+fn check_empty(folder: &Path) -> Result<(), Error> {
     let found = match fs::read_dir(folder).map(Iterator::count) {
         Ok(0) => return Ok(()),
         Ok(_) => "a folder with files",
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => "a file",
-        Err(error) => return Err(Problem::unreadable(folder, &error)),
+        Err(error) => return Err(Error::unreadable(folder, &error)),
     };
     let message = format!("{} exists already", folder.display());
-    Err(Problem::user("H0681", message)
+    Err(Error::mistake("H0681", message)
         .with("expected", "a new or empty folder")
         .with("found", found))
 }

@@ -5,9 +5,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use errors::Error;
 use host::config::lock::STORE;
-
-use crate::problem::Problem;
 
 /// Poll interval for the files.
 const TURN: Duration = Duration::from_millis(250);
@@ -35,13 +34,13 @@ impl WatchedFiles {
     ///
     /// # Errors
     /// If nothing can change, or too many files can (`H0658`).
-    pub fn new(plugin: &str) -> Result<Self, Problem> {
+    pub fn new(plugin: &str) -> Result<Self, Error> {
         let path = Path::new(plugin);
         let is_kept = path.ancestors().any(|folder| folder.ends_with(STORE));
         let is_file = plugin.ends_with(".wasm") && !is_kept;
         if !path.is_dir() && !is_file {
             let message = format!("the plugin `{plugin}` cannot change while it is watched");
-            return Err(Problem::user("H0658", message).with(
+            return Err(Error::mistake("H0658", message).with(
                 "expected",
                 "a project's folder, or a component file (.wasm) that was not added",
             ));
@@ -49,7 +48,7 @@ impl WatchedFiles {
         let seen = files(path);
         if seen.len() > MOST {
             let message = format!("{plugin} holds too many files to watch");
-            return Err(Problem::user("H0658", message).with(
+            return Err(Error::mistake("H0658", message).with(
                 "expected",
                 format!("at most {MOST} files outside of `target`"),
             ));

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::problem::Problem;
+use errors::Error;
+
 use crate::show::{name, say};
 
 /// Fetches a component of at most `most` bytes into the new file `to`. Returns the version that its registry names.
@@ -16,7 +17,7 @@ pub fn fetch(
     to: &Path,
     most: u64,
     digest: Option<&str>,
-) -> Result<Option<String>, Problem> {
+) -> Result<Option<String>, Error> {
     if source.starts_with("http://") {
         say(format_args!(
             "{} is not encrypted: a third party may have replaced the component; compare its digest",
@@ -24,7 +25,7 @@ pub fn fetch(
         ));
     }
     plugin_fetcher::fetch(source, to, most, digest).map_err(|failure| {
-        let problem = Problem::user("H0693", format!("{source} cannot be fetched"));
+        let problem = Error::mistake("H0693", format!("{source} cannot be fetched"));
         let problem = problem.with("found", failure.found);
         let expected = failure.expected.map(|text| ("expected", text));
         let help = failure.help.map(|text| ("help", text));

@@ -5,11 +5,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use errors::Error;
 use host::config::lock::quoted;
 use toml::{Table, Value};
 
 use crate::outputs::atomic;
-use crate::problem::Problem;
 use crate::show;
 
 /// The file's name.
@@ -28,15 +28,15 @@ impl SettingsFile {
     ///
     /// # Errors
     /// If it cannot be read (`H0612`), or is no TOML (`H0103`).
-    pub fn open(folder: &Path) -> Result<Self, Problem> {
+    pub fn open(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(FILE);
         let text = match fs::read_to_string(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-            text => text.map_err(|error| Problem::unreadable(&path, &error))?,
+            text => text.map_err(|error| Error::unreadable(&path, &error))?,
         };
         let table = text.parse().map_err(|error: toml::de::Error| {
             let message = format!("{} is not valid TOML", path.display());
-            Problem::user("H0103", message).with("found", error.to_string())
+            Error::mistake("H0103", message).with("found", error.to_string())
         })?;
         Ok(Self { path, text, table })
     }
@@ -60,7 +60,7 @@ impl SettingsFile {
     ///
     /// # Errors
     /// If that changes more than a separate line (`H0694`).
-    pub fn with(&self, plugin: &str, grants: &[String]) -> Result<Self, Problem> {
+    pub fn with(&self, plugin: &str, grants: &[String]) -> Result<Self, Error> {
         let words: Vec<_> = grants.iter().map(|grant| quoted(grant)).collect();
         let line = format!("grant = [{}]", words.join(", "));
         let grants: Vec<Value> = grants.iter().cloned().map(Value::String).collect();
@@ -116,7 +116,7 @@ impl SettingsFile {
     ///
     /// # Errors
     /// If its lines cannot be separated from others (`H0694`).
-    pub fn without(&self, plugin: &str) -> Result<Self, Problem> {
+    pub fn without(&self, plugin: &str) -> Result<Self, Error> {
         let Some((index, _)) = self.find(plugin) else {
             return Ok(self.clone());
         };
@@ -141,7 +141,7 @@ impl SettingsFile {
     ///
     /// # Errors
     /// If it cannot be written (`H0620`).
-    pub fn write(&self) -> Result<(), Problem> {
+    pub fn write(&self) -> Result<(), Error> {
         if fs::read_to_string(&self.path).unwrap_or_default() == self.text {
             return Ok(());
         }
@@ -173,7 +173,7 @@ impl SettingsFile {
         (begin, end)
     }
 
-    fn changed(&self, lines: &[&str], meant: Table, by_hand: &str) -> Result<Self, Problem> {
+    fn changed(&self, lines: &[&str], meant: Table, by_hand: &str) -> Result<Self, Error> {
         let mut text = lines.join("\n");
         let text = match text.trim_end().len() {
             0 => String::new(),
@@ -191,7 +191,7 @@ impl SettingsFile {
             });
         }
         let message = format!("{} has a form that this command cannot edit", self.name());
-        Err(Problem::user("H0694", message)
+        Err(Error::mistake("H0694", message)
             .with("expected", by_hand)
             .with(
                 "help",

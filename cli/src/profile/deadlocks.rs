@@ -4,18 +4,18 @@
 use std::collections::BTreeSet;
 
 use attach::Attachment;
+use errors::Error;
 use observations::Recorded;
 use observations::recorded::{Deadlock, Stuck};
 use observations::stacks::{Frame, NATIVE, Node, UNKNOWN};
 
 use crate::agent::attach_error;
-use crate::problem::Problem;
 
 /// Adds the deadlocks of a running JVM's thread dump that the recording lacks.
 ///
 /// # Errors
 /// If the JVM cannot be reached (`H05xx`).
-pub fn add(pid: i32, recorded: &mut Recorded) -> Result<(), Problem> {
+pub fn add(pid: i32, recorded: &mut Recorded) -> Result<(), Error> {
     let jvm = Attachment::open(pid).map_err(attach_error)?;
     let answer = jvm.command("threaddump", &["-l"]).map_err(attach_error)?;
     add_named(&answer.text, recorded);

@@ -6,20 +6,20 @@ use std::time::Duration;
 use attach::Attachment;
 use control::Request;
 use control::message::HeapPaths;
+use errors::{Error, PARTIAL};
 use trace::names::printable;
 use trace::numbers::thousands;
 
 use super::pause::{Limits, Pause, Walk};
 use super::visit;
 use crate::agent::attach_error;
-use crate::problem::{PARTIAL, Problem};
 use crate::show;
 
 /// Prints paths from the GC roots to instances of a class, and returns the exit code.
 ///
 /// # Errors
 /// If the JVM cannot be reached, has no such class (`H0664`), or the pause is too long (`H0659`).
-pub fn show(pid: i32, class: &str, most: usize, limits: &Limits) -> Result<u8, Problem> {
+pub fn show(pid: i32, class: &str, most: usize, limits: &Limits) -> Result<u8, Error> {
     limits.allow(&Attachment::open(pid).map_err(attach_error)?, Walk::Pass)?;
     let mut found = ask(pid, class, limits.first_budget())?;
     if found.out_of_time && limits.goes_on(Duration::from_millis(found.still_ms)) {
@@ -33,7 +33,7 @@ pub fn show(pid: i32, class: &str, most: usize, limits: &Limits) -> Result<u8, P
 }
 
 /// Requests the paths from an agent, in passes that pause the program for `still` at most in total.
-fn ask(pid: i32, class: &str, still: Option<Duration>) -> Result<HeapPaths, Problem> {
+fn ask(pid: i32, class: &str, still: Option<Duration>) -> Result<HeapPaths, Error> {
     let request = Request::HeapPaths {
         class: class.to_owned(),
         max_ms: still.map(|still| u64::try_from(still.as_millis()).unwrap_or(u64::MAX)),

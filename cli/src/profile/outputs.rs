@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use errors::{Error, PARTIAL};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use globs::Glob;
@@ -23,7 +24,6 @@ use crate::args::Outputs;
 use crate::heading;
 use crate::outputs::files::Files;
 use crate::preflight;
-use crate::problem::{PARTIAL, Problem};
 use crate::profile::recorded;
 use crate::select::Filter;
 use crate::show::{self, all_but_last, say};
@@ -106,7 +106,7 @@ impl ProfileOutputs {
     ///
     /// # Errors
     /// `H0620`.
-    pub fn check(&self) -> Result<(), Problem> {
+    pub fn check(&self) -> Result<(), Error> {
         preflight::files(self.files().map(|(_, path)| path))
     }
 
@@ -115,7 +115,7 @@ impl ProfileOutputs {
     /// # Errors
     /// If two outputs have one file (`H0670`), an output is the file of a run (`H0689`), or a selector is malformed
     /// (`H0606`).
-    pub fn report(&self) -> Result<Report<'_>, Problem> {
+    pub fn report(&self) -> Result<Report<'_>, Error> {
         Outputs::default().check(&self.files())?;
         let is_drawn = self.flame_graph.is_some() || self.folded.is_some();
         self.stacks.check(is_drawn)?;
@@ -131,11 +131,7 @@ impl Report<'_> {
     ///
     /// # Errors
     /// If a file or standard output cannot be written, the filters leave no event (`H0610`), or `before` is a problem.
-    pub fn make(
-        &self,
-        mut recordings: Vec<Recorded>,
-        before: Option<Problem>,
-    ) -> Result<u8, Problem> {
+    pub fn make(&self, mut recordings: Vec<Recorded>, before: Option<Error>) -> Result<u8, Error> {
         let was_empty = recordings.iter().all(Recorded::is_empty);
         for recorded in &mut recordings {
             self.select(recorded);
@@ -228,7 +224,7 @@ impl Report<'_> {
     }
 
     /// Returns the recordings of --against, filtered like the others.
-    fn before(&self) -> Result<Vec<Recorded>, Problem> {
+    fn before(&self) -> Result<Vec<Recorded>, Error> {
         let Some(path) = &self.outputs.stacks.against else {
             return Ok(Vec::new());
         };
@@ -259,7 +255,7 @@ impl Report<'_> {
     }
 
     /// Prints the tables and the written files.
-    fn tell(&self, recordings: &[Recorded], files: &Files, gaps: Gaps) -> Result<(), Problem> {
+    fn tell(&self, recordings: &[Recorded], files: &Files, gaps: Gaps) -> Result<(), Error> {
         let layout = Layout {
             rows: self.outputs.top,
             frames: self.outputs.frames,
@@ -311,25 +307,25 @@ fn tables(recordings: &[Recorded], layout: Layout) -> String {
 }
 
 /// Returns the problem of filters that leave no event.
-fn nothing_selected() -> Problem {
+fn nothing_selected() -> Error {
     say("--only and --thread exclude all recorded events");
-    Problem::partial("H0610", "no recorded event matches --only and --thread").with(
+    Error::partial("H0610", "no recorded event matches --only and --thread").with(
         "help",
         "write selectors as com.acme.** or com.acme.Store, or leave --only and --thread out",
     )
 }
 
-fn without_times(path: &std::path::Path) -> Problem {
+fn without_times(path: &std::path::Path) -> Error {
     let message = format!("{} is not written: no times were recorded", path.display());
-    Problem::partial("H0610", message).with("help", "select --perfetto when you record")
+    Error::partial("H0610", message).with("help", "select --perfetto when you record")
 }
 
-fn without_events(path: &std::path::Path) -> Problem {
+fn without_events(path: &std::path::Path) -> Error {
     let message = format!(
         "{} is not written: no recorded event is an event of JFR",
         path.display()
     );
-    Problem::partial("H0610", message).with(
+    Error::partial("H0610", message).with(
         "expected",
         "samples, allocations, waits, exceptions or collections",
     )
@@ -352,9 +348,9 @@ fn gaps_of_jfr(gaps: Gaps) -> String {
     lines.map(line).collect()
 }
 
-fn nothing_to_draw(path: &std::path::Path) -> Problem {
+fn nothing_to_draw(path: &std::path::Path) -> Error {
     let message = format!("{} is not written: no stack to draw", path.display());
-    Problem::partial("H0610", message)
+    Error::partial("H0610", message)
 }
 
 #[cfg(test)]

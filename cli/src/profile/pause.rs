@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use attach::Attachment;
 use clap::Args;
+use errors::Error;
 use trace::table::duration as shown;
 
 use super::heap_in_use;
 use crate::heading;
 use crate::interrupt;
-use crate::problem::Problem;
 use crate::show::say;
 
 /// Longest pause without a question on a terminal.
@@ -124,7 +124,7 @@ impl Limits {
     ///
     /// # Errors
     /// `H0659` if the pause would exceed [`Self::max_pause`], or the answer is no.
-    pub fn allow(&self, jvm: &Attachment, walk: Walk) -> Result<(), Problem> {
+    pub fn allow(&self, jvm: &Attachment, walk: Walk) -> Result<(), Error> {
         let Some(in_use) = heap_in_use::of(jvm) else {
             say("heap in use: the JVM does not report it, so the pause cannot be estimated");
             return match self.max_pause {
@@ -183,7 +183,7 @@ impl Limits {
         self.ask_if(true, &reason).is_ok()
     }
 
-    fn ask_if(&self, asks: bool, reason: &str) -> Result<(), Problem> {
+    fn ask_if(&self, asks: bool, reason: &str) -> Result<(), Error> {
         if !asks {
             return Ok(());
         }
@@ -203,8 +203,8 @@ fn says_yes(input: &mut impl BufRead) -> bool {
     read && ["y", "yes"].contains(&line.trim().to_lowercase().as_str())
 }
 
-fn refused(found: &str) -> Problem {
-    Problem::user("H0659", "the program was not paused, and its heap was not read")
+fn refused(found: &str) -> Error {
+    Error::mistake("H0659", "the program was not paused, and its heap was not read")
         .with("found", found)
         .with(
             "help",

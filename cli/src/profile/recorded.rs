@@ -3,24 +3,24 @@
 use std::fs;
 use std::path::Path;
 
+use errors::Error;
 use observations::Recorded;
 use observations::recorded::EXTENSION;
 
 use crate::inputs::run_files;
-use crate::problem::Problem;
 use crate::special_file::is_special;
 
 /// Reads a recording.
 ///
 /// # Errors
 /// If the file is missing, a pipe or a device (`H0612`), or damaged or of another version (`H0611`).
-pub fn read(path: &Path) -> Result<Recorded, Problem> {
+pub fn read(path: &Path) -> Result<Recorded, Error> {
     if is_special(path) {
         return Err(run_files::no_file(path));
     }
-    let content = fs::read(path).map_err(|error| Problem::unreadable(path, &error))?;
+    let content = fs::read(path).map_err(|error| Error::unreadable(path, &error))?;
     Recorded::parse(&content).map_err(|cause| {
-        Problem::user(
+        Error::mistake(
             "H0611",
             format!("{} is not a complete recording", path.display()),
         )
@@ -32,17 +32,19 @@ pub fn read(path: &Path) -> Result<Recorded, Problem> {
 ///
 /// # Errors
 /// As [`read`]. If a folder has no recording (`H0610`).
-pub fn read_all(path: &Path) -> Result<Vec<Recorded>, Problem> {
+pub fn read_all(path: &Path) -> Result<Vec<Recorded>, Error> {
     if !path.is_dir() {
         return Ok(vec![read(path)?]);
     }
-    let files = fs::read_dir(path).map_err(|error| Problem::unreadable(path, &error))?;
+    let files = fs::read_dir(path).map_err(|error| Error::unreadable(path, &error))?;
     let mut files: Vec<_> = files.flatten().map(|file| file.path()).collect();
     files.retain(|path| path.extension().is_some_and(|found| found == EXTENSION));
     files.sort();
     if files.is_empty() {
         let message = format!("no recording in {}", path.display());
-        return Err(Problem::user("H0610", message).with("expected", "files that end in .observed"));
+        return Err(
+            Error::mistake("H0610", message).with("expected", "files that end in .observed")
+        );
     }
     files.iter().map(|path| read(path)).collect()
 }
@@ -51,7 +53,7 @@ pub fn read_all(path: &Path) -> Result<Vec<Recorded>, Problem> {
 ///
 /// # Errors
 /// If the folder or a recording cannot be read, or the run has no recording (`H0610`).
-pub fn of_run(run: &str, folder: &Path) -> Result<Vec<Recorded>, Problem> {
+pub fn of_run(run: &str, folder: &Path) -> Result<Vec<Recorded>, Error> {
     let mut recordings = Vec::new();
     let files = match fs::read_dir(folder) {
         Ok(files) => files.flatten().collect(),
@@ -64,7 +66,7 @@ pub fn of_run(run: &str, folder: &Path) -> Result<Vec<Recorded>, Problem> {
         }
     }
     if recordings.is_empty() {
-        return Err(Problem::user("H0610", "nothing was recorded")
+        return Err(Error::mistake("H0610", "nothing was recorded")
             .with(
                 "expected",
                 format!("at least one recording of this run in {}", folder.display()),

@@ -3,15 +3,16 @@
 use std::path::Path;
 use std::process::Output;
 
+use errors::{Error, PARTIAL};
+
 use crate::child::{self, RETAINERS};
-use crate::problem::{PARTIAL, Problem};
 use crate::show;
 
 /// Prints the objects of a heap dump that retain the most.
 ///
 /// # Errors
 /// If the child process ends without a result (`H0667`), or the file is no heap dump (`H0664`).
-pub fn show(dump: &Path, rows: usize) -> Result<(), Problem> {
+pub fn show(dump: &Path, rows: usize) -> Result<(), Error> {
     let mut reader = child::command(RETAINERS);
     let output = reader.arg(dump).arg(rows.to_string()).output();
     let output = output.map_err(|error| unusable(&error.to_string()))?;
@@ -19,7 +20,7 @@ pub fn show(dump: &Path, rows: usize) -> Result<(), Problem> {
 }
 
 /// The table that the child process printed.
-fn table(dump: &Path, output: &Output) -> Result<String, Problem> {
+fn table(dump: &Path, output: &Output) -> Result<String, Error> {
     let printed = String::from_utf8_lossy(&output.stderr);
     match output.status.code() {
         Some(0) if !output.stdout.is_empty() => {
@@ -27,15 +28,15 @@ fn table(dump: &Path, output: &Output) -> Result<String, Problem> {
         }
         Some(code) if code == i32::from(PARTIAL) => {
             let message = format!("{} cannot be read as a heap dump", dump.display());
-            Err(Problem::user("H0664", message).with("found", printed.trim()))
+            Err(Error::mistake("H0664", message).with("found", printed.trim()))
         }
         _ => Err(unusable(&format!("{}: {}", output.status, printed.trim()))),
     }
 }
 
-fn unusable(found: &str) -> Problem {
+fn unusable(found: &str) -> Error {
     let expected = "some 80 bytes of memory for each object of the heap, and 12 for each reference";
-    Problem::partial(
+    Error::partial(
         "H0667",
         "the process that reads the heap dump ended without a result",
     )

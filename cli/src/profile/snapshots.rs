@@ -6,6 +6,7 @@ use std::os::unix::fs::fchown;
 use std::path::{Path, PathBuf};
 
 use attach::{Attachment, Process};
+use errors::Error;
 use rustix::fs::{Access, Mode, OFlags};
 use rustix::process::{getegid, geteuid};
 use trace::names::printable;
@@ -18,7 +19,6 @@ use crate::checked_options::absolute;
 use crate::jvm_tmp::JvmTmp;
 use crate::outputs::atomic;
 use crate::preflight;
-use crate::problem::Problem;
 use crate::show::{self, show};
 use crate::temp_output;
 use crate::temporary::{self, LargeFolder};
@@ -30,7 +30,7 @@ const VIRTUAL: &str = " virtual";
 ///
 /// # Errors
 /// If the JVM cannot be reached (`H05xx`), or standard output cannot be written.
-pub fn threads(pid: i32) -> Result<(), Problem> {
+pub fn threads(pid: i32) -> Result<(), Error> {
     let jvm = Attachment::open(pid).map_err(attach_error)?;
     let answer = jvm.command("threaddump", &["-l"]).map_err(attach_error)?;
     show(&format!("{}\n", answer.text.trim_end()))?;
@@ -47,9 +47,9 @@ pub fn threads(pid: i32) -> Result<(), Problem> {
 }
 
 /// Returns the JVM's dump with virtual threads. `None` for a JVM without virtual threads.
-fn with_virtual_threads(jvm: &Attachment) -> Result<Option<String>, Problem> {
+fn with_virtual_threads(jvm: &Attachment) -> Result<Option<String>, Error> {
     let unwritten = |error: io::Error| {
-        Problem::partial("H0620", "cannot write the dump of virtual threads")
+        Error::partial("H0620", "cannot write the dump of virtual threads")
             .with("found", error.to_string())
     };
     let help = jvm.jcmd("help").map_err(attach_error)?;
@@ -92,7 +92,7 @@ fn virtual_threads(dump: &str) -> Vec<String> {
 ///
 /// # Errors
 /// If the JVM cannot be reached (`H05xx`), its answer cannot be read (`H0664`), or the pause is too long (`H0659`).
-pub fn histogram(pid: i32, live: bool, most: usize, limits: &Limits) -> Result<(), Problem> {
+pub fn histogram(pid: i32, live: bool, most: usize, limits: &Limits) -> Result<(), Error> {
     let jvm = Attachment::open(pid).map_err(attach_error)?;
     let walk = match live {
         true => Walk::LiveHistogram,
@@ -106,7 +106,7 @@ pub fn histogram(pid: i32, live: bool, most: usize, limits: &Limits) -> Result<(
     let rows: Vec<ClassRow> = answer.text.lines().filter_map(ClassRow::parse).collect();
     if rows.is_empty() {
         return Err(
-            Problem::ours("H0664", "the JVM did not answer with a heap histogram")
+            Error::fault("H0664", "the JVM did not answer with a heap histogram")
                 .with("found", answer.text.trim()),
         );
     }
@@ -191,15 +191,15 @@ fn kind(live: bool) -> &'static str {
 /// # Errors
 /// If the JVM cannot be reached (`H05xx`), does not write the file (`H0664`), the file cannot be moved to its path
 /// (`H0620`), or the pause is too long (`H0659`).
-pub fn dump(pid: i32, file: &Path, live: bool, limits: &Limits) -> Result<(), Problem> {
+pub fn dump(pid: i32, file: &Path, live: bool, limits: &Limits) -> Result<(), Error> {
     write_dump(pid, file, live, limits)?;
     let length = fs::metadata(file).map_or(0, |found| found.len());
     let (path, length) = (show::path(file), thousands(length));
     show(&format!("wrote {path} ({length} bytes)\n"))
 }
 
-fn write_dump(pid: i32, file: &Path, live: bool, limits: &Limits) -> Result<(), Problem> {
-    let unwritable = |error: io::Error| Problem::unwritable(file, &error);
+fn write_dump(pid: i32, file: &Path, live: bool, limits: &Limits) -> Result<(), Error> {
+    let unwritable = |error: io::Error| Error::unwritable(file, &error);
     let target = absolute(file)?;
     preflight::files([&Some(target.clone())])?; // a pause for a file that cannot be written is useless
     let jvm = Attachment::open(pid).map_err(attach_error)?;
@@ -219,7 +219,7 @@ fn write_dump(pid: i32, file: &Path, live: bool, limits: &Limits) -> Result<(), 
     if !dump_end::is_complete(&dump.ours) {
         let folder = target.parent().unwrap_or(&target).display();
         let message = format!("the JVM has not written a complete heap dump in {folder}");
-        return Err(Problem::user("H0664", message)
+        return Err(Error::mistake("H0664", message)
             .with("found", answer.text.trim())
             .with(
                 "help",
@@ -233,7 +233,7 @@ fn write_dump(pid: i32, file: &Path, live: bool, limits: &Limits) -> Result<(), 
 ///
 /// # Errors
 /// As [`dump`] and [`retainers::show`].
-pub fn retainers(pid: i32, rows: usize, limits: &Limits) -> Result<(), Problem> {
+pub fn retainers(pid: i32, rows: usize, limits: &Limits) -> Result<(), Error> {
     let folder = LargeFolder::new(&std::env::temp_dir()).map_err(temp_output::no_folder)?;
     let file = folder.path().join("heap.hprof");
     write_dump(pid, &file, true, limits)?;

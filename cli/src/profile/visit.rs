@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use attach::Process;
 use control::Request;
 use control::message::{NO_PLUGIN, Observation, Released, Status, is_observation};
+use errors::Error;
 use observations::{Recorded, Subscription};
 use serde::de::DeserializeOwned;
 
@@ -17,7 +18,6 @@ use crate::attached::left_before;
 use crate::checked_options::CheckedOptions;
 use crate::holder;
 use crate::interrupt::{Interrupt, TimedWait};
-use crate::problem::Problem;
 use crate::relay::{FileSelection, RelayOptions, Sending};
 use crate::show::{self, complain};
 use crate::temp_output::TempOutput;
@@ -39,7 +39,7 @@ pub struct RecordedVisit {
     /// The recording.
     pub recordings: Vec<Recorded>,
     /// The problem of a JVM that did not answer at the end, or of an incomplete transfer.
-    pub problem: Option<Problem>,
+    pub problem: Option<Error>,
     /// Another command ended the recording. A warning was printed.
     pub is_partial: bool,
 }
@@ -54,7 +54,7 @@ pub fn record(
     subscription: &Subscription,
     time: Option<Duration>,
     relay: &RelayOptions,
-) -> Result<RecordedVisit, Problem> {
+) -> Result<RecordedVisit, Error> {
     let mut passing = TempOutput::in_jvm(pid, &mut settings)?;
     // From here on an agent may exist, which a signal must not leave behind.
     let mut interrupt = Interrupt::new()?;
@@ -112,7 +112,7 @@ pub fn record(
         problem: released
             .err()
             .filter(|_| goes_on)
-            .map(|problem| later(Problem::partly(problem), &file))
+            .map(|problem| later(Error::partly(problem), &file))
             .or(unsent)
             .or(deadlocks),
         is_partial: has_left,
@@ -124,12 +124,12 @@ fn named_deadlocks(
     pid: i32,
     subscription: &Subscription,
     recorded: &mut Recorded,
-) -> Option<Problem> {
+) -> Option<Error> {
     let is_asked = subscription.monitors && is_alive(pid);
     let added = is_asked.then(|| deadlocks::add(pid, recorded))?;
     let problem = added.err().filter(|_| is_alive(pid))?;
     let note = "deadlocks from before the recording are not among those shown";
-    Some(Problem::partly(problem).with("note", note))
+    Some(Error::partly(problem).with("note", note))
 }
 
 fn is_alive(pid: i32) -> bool {
@@ -161,7 +161,7 @@ fn await_end(pid: i32, file: &Path) {
 }
 
 /// Adds a note to the problem of a JVM that does not answer but may complete its recording later.
-fn later(problem: Problem, file: &Path) -> Problem {
+fn later(problem: Error, file: &Path) -> Error {
     let file = show::path(file);
     let note = format!(
         "the agent completes the recording when the JVM continues; `classhook profile {file}` then shows it"
@@ -170,16 +170,16 @@ fn later(problem: Problem, file: &Path) -> Problem {
 }
 
 /// Returns the problem of a JVM that ended before its recording was written.
-fn killed(pid: i32) -> Problem {
+fn killed(pid: i32) -> Error {
     let message = format!("no recording of {pid}: the JVM was killed");
-    Problem::partial("H0610", message).with("found", "a recording is written every 5 seconds")
+    Error::partial("H0610", message).with("found", "a recording is written every 5 seconds")
 }
 
 /// Sends a request to the agent in the JVM `pid`. An agent that was loaded for it leaves again.
 ///
 /// # Errors
 /// If the JVM cannot be reached, or the agent refuses.
-pub fn ask<T: DeserializeOwned>(pid: i32, request: &Request) -> Result<T, Problem> {
+pub fn ask<T: DeserializeOwned>(pid: i32, request: &Request) -> Result<T, Error> {
     let mut settings = Settings::default();
     let passing = TempOutput::in_jvm(pid, &mut settings)?;
     let mut agent = loop {
@@ -206,7 +206,7 @@ pub fn ask<T: DeserializeOwned>(pid: i32, request: &Request) -> Result<T, Proble
 }
 
 /// Returns the agent in the JVM, loaded if necessary, and whether it was present.
-fn enter(pid: i32, settings: &Settings) -> Result<(Agent, bool), Problem> {
+fn enter(pid: i32, settings: &Settings) -> Result<(Agent, bool), Error> {
     let mut checked = CheckedOptions::new(settings, &[NO_PLUGIN.into()], None)?;
     checked.options.visit = Some(holder::observation());
     let ConnectedAgent { agent, guest, .. } = agent::find_or_load(pid, &checked)?;
@@ -223,7 +223,7 @@ fn begin(
     agent: &mut Agent,
     subscription: &Subscription,
     relay: &RelayOptions,
-) -> Result<(PathBuf, Option<Sending>), Problem> {
+) -> Result<(PathBuf, Option<Sending>), Error> {
     let observation = agent.ask_for::<Observation>(&Request::Observe {
         subscription: subscription.to_string(),
         holder: Some(holder::observation()),
@@ -243,7 +243,7 @@ fn begin(
 }
 
 /// Adds advice to a refusal.
-fn explained(problem: Problem, subscription: &Subscription, agent: &mut Agent) -> Problem {
+fn explained(problem: Error, subscription: &Subscription, agent: &mut Agent) -> Error {
     let text = problem.to_string();
     if subscription.exceptions && text.contains("exception") {
         return problem.with("help", "start the JVM with the agent, since only then it reports exceptions: classhook profile --exceptions -- java …");

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::problem::Problem;
+use errors::Error;
 
 /// A mistake at a position of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,10 +54,10 @@ impl Document {
     ///
     /// # Errors
     /// If it cannot be read (`H0612`), or is no text (`H0676`).
-    pub fn read(path: &Path) -> Result<Self, Problem> {
-        let bytes = std::fs::read(path).map_err(|error| Problem::unreadable(path, &error))?;
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let bytes = std::fs::read(path).map_err(|error| Error::unreadable(path, &error))?;
         let text = String::from_utf8(bytes).map_err(|error| {
-            Problem::user("H0676", "the rules are no UTF-8 text")
+            Error::mistake("H0676", "the rules are no UTF-8 text")
                 .with("at", path.display().to_string())
                 .with("found", error.utf8_error().to_string())
         })?;
@@ -88,7 +88,7 @@ impl Document {
 
     /// Formats a mistake with the line of the file, and carets below the position (`H0676`).
     #[must_use]
-    pub fn problem(&self, mistake: &Mistake) -> Problem {
+    pub fn problem(&self, mistake: &Mistake) -> Error {
         let start = mistake.span.start.min(self.text.len());
         let (line, begin) = self.line(start);
         let rest = self.text.get(begin..).unwrap_or_default();
@@ -108,7 +108,7 @@ impl Document {
             " ".repeat(blanks),
             "^".repeat(carets)
         );
-        let problem = Problem::user("H0676", mistake.message.clone()).with("at", place);
+        let problem = Error::mistake("H0676", mistake.message.clone()).with("at", place);
         match mistake.expected.as_str() {
             "" => problem,
             expected => problem.with("expected", expected),

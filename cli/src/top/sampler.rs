@@ -7,6 +7,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use errors::Error;
 use probes::events::{ThreadInfo, Trace};
 use trace::names::class;
 use trace::nesting::{CallSums, Nesting};
@@ -14,7 +15,6 @@ use trace::rates::{Interval, MethodId};
 
 use crate::live::jvms::now_ms;
 use crate::live::{FollowedJvms, LiveEvent};
-use crate::problem::Problem;
 
 /// Poll interval of the event files.
 const TURN: Duration = Duration::from_millis(50);
@@ -26,7 +26,7 @@ const LATE: Duration = Duration::from_millis(1_500);
 pub struct Sampler {
     ends: Arc<AtomicBool>,
     intervals: Receiver<Interval>,
-    thread: Option<JoinHandle<Result<Vec<Trace>, Problem>>>,
+    thread: Option<JoinHandle<Result<Vec<Trace>, Error>>>,
 }
 
 impl Sampler {
@@ -66,7 +66,7 @@ impl Sampler {
     ///
     /// # Errors
     /// If a file could not be read.
-    pub fn finish(mut self) -> Result<(Vec<Interval>, Vec<Trace>), Problem> {
+    pub fn finish(mut self) -> Result<(Vec<Interval>, Vec<Trace>), Error> {
         self.ends.store(true, Ordering::Release);
         let outcome = self.thread.take().map(JoinHandle::join);
         let traces = match outcome {
@@ -99,7 +99,7 @@ struct SamplerThread {
 }
 
 impl SamplerThread {
-    fn run(&mut self, ends: &AtomicBool) -> Result<Vec<Trace>, Problem> {
+    fn run(&mut self, ends: &AtomicBool) -> Result<Vec<Trace>, Error> {
         loop {
             let is_last = ends.load(Ordering::Acquire);
             let more = self.read()?;
@@ -116,7 +116,7 @@ impl SamplerThread {
         }
     }
 
-    fn read(&mut self) -> Result<bool, Problem> {
+    fn read(&mut self) -> Result<bool, Error> {
         let nestings = &mut self.nestings;
         let begun = &mut self.begun;
         self.jvms.read(&mut |jvm, _, event| {

@@ -3,6 +3,7 @@
 use std::io;
 use std::time::Duration;
 
+use errors::Error;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use ratatui::{DefaultTerminal, crossterm};
 use trace::rates::Interval;
@@ -10,7 +11,6 @@ use trace::rates::Interval;
 use super::sampler::Sampler;
 use super::state::State;
 use super::view::{self, View};
-use crate::problem::Problem;
 
 /// Wait for a key in one turn of the loop.
 const TURN: Duration = Duration::from_millis(100);
@@ -25,9 +25,9 @@ pub fn run(
     title: &str,
     state: &mut State,
     continues: &mut dyn FnMut() -> bool,
-) -> Result<(), Problem> {
+) -> Result<(), Error> {
     let unusable = |error: io::Error| {
-        Problem::user("H0660", "the terminal cannot be used")
+        Error::mistake("H0660", "the terminal cannot be used")
             .with("found", error.to_string())
             .with("help", "append `| cat` to print tables instead")
     };

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use errors::Error;
 use probes::events::{SpanInfo, SpanMode, Trace};
 use trace::losses;
 use trace::numbers::counted;
@@ -9,7 +10,6 @@ use trace::recording::Recording;
 use trace::summary::Summary;
 
 use super::recorded::traces;
-use crate::problem::Problem;
 
 /// The JSON lines that were written while calls were recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,14 +27,14 @@ pub enum StreamedLines {
 ///
 /// # Errors
 /// `H0651` if data is missing.
-pub fn is_complete(summary: &Summary) -> Result<(), Problem> {
+pub fn is_complete(summary: &Summary) -> Result<(), Error> {
     let gaps = summary.incomplete.iter().map(ToString::to_string);
     let lost = losses::present(&summary.lost).map(|loss| loss.to_string());
     let mut missing = gaps.chain(lost).peekable();
     if missing.peek().is_none() {
         return Ok(());
     }
-    let problem = Problem::partial("H0651", "the trace is incomplete");
+    let problem = Error::partial("H0651", "the trace is incomplete");
     let problem = missing.fold(problem, |problem, found| problem.with("found", found));
     Err(problem.with(
         "help",
@@ -46,12 +46,12 @@ pub fn is_complete(summary: &Summary) -> Result<(), Problem> {
 ///
 /// # Errors
 /// `H0651` if tasks were not followed.
-pub fn follows_all(lost: u64) -> Result<(), Problem> {
+pub fn follows_all(lost: u64) -> Result<(), Error> {
     if lost == 0 {
         return Ok(());
     }
     let found = format!("{}: too many waited at once", counted(lost, "task"));
-    let problem = Problem::partial("H0651", "not all tasks were followed");
+    let problem = Error::partial("H0651", "not all tasks were followed");
     Err(problem
         .with("found", found)
         .with("help", "their calls are shown without a caller"))
@@ -61,11 +61,11 @@ pub fn follows_all(lost: u64) -> Result<(), Problem> {
 ///
 /// # Errors
 /// `H0639` if not.
-pub fn is_following(recordings: &[Recording]) -> Result<(), Problem> {
+pub fn is_following(recordings: &[Recording]) -> Result<(), Error> {
     if recordings.is_empty() || traces(recordings).any(|trace| !trace.tasks.is_empty()) {
         return Ok(());
     }
-    Err(Problem::partial("H0639", "no task was followed").with(
+    Err(Error::partial("H0639", "no task was followed").with(
         "found",
         "no changed class of java.util.concurrent, and not java.lang.Thread",
     ))
@@ -75,7 +75,7 @@ pub fn is_following(recordings: &[Recording]) -> Result<(), Problem> {
 ///
 /// # Errors
 /// `H0651` if the oldest were dropped before they were read.
-pub fn is_streamed(recordings: &[Recording], streamed: StreamedLines) -> Result<(), Problem> {
+pub fn is_streamed(recordings: &[Recording], streamed: StreamedLines) -> Result<(), Error> {
     let StreamedLines::Calls(streamed) = streamed else {
         return Ok(());
     };
@@ -87,7 +87,7 @@ pub fn is_streamed(recordings: &[Recording], streamed: StreamedLines) -> Result<
     }
     let missing = counted(missing, "call");
     let found = format!("{missing} dropped from the event file before being read");
-    Err(Problem::partial("H0651", "the JSON lines are incomplete")
+    Err(Error::partial("H0651", "the JSON lines are incomplete")
         .with("found", found)
         .with(
             "help",
@@ -99,7 +99,7 @@ pub fn is_streamed(recordings: &[Recording], streamed: StreamedLines) -> Result<
 ///
 /// # Errors
 /// `H0636`.
-pub fn has_calls(recordings: &[Recording], path: &Path) -> Result<(), Problem> {
+pub fn has_calls(recordings: &[Recording], path: &Path) -> Result<(), Error> {
     let has_some = |trace: &Trace| {
         // A condition that no call matches is a valid result.
         trace.single.calls() > 0 || trace.spans.values().any(|span| !span.when.is_empty())
@@ -116,7 +116,7 @@ pub fn has_calls(recordings: &[Recording], path: &Path) -> Result<(), Problem> {
 }
 
 /// As [`has_calls`], for an output that shows events, too.
-pub(super) fn has_calls_or_events(recordings: &[Recording], path: &Path) -> Result<(), Problem> {
+pub(super) fn has_calls_or_events(recordings: &[Recording], path: &Path) -> Result<(), Error> {
     // An event that was never reached is a valid result.
     if traces(recordings).any(|trace| !trace.places.is_empty()) {
         return Ok(());
@@ -124,9 +124,9 @@ pub(super) fn has_calls_or_events(recordings: &[Recording], path: &Path) -> Resu
     has_calls(recordings, path)
 }
 
-fn without_any_call(path: &Path) -> Problem {
+fn without_any_call(path: &Path) -> Error {
     let message = format!("{} shows calls, and none was recorded", path.display());
-    Problem::user("H0636", message).with(
+    Error::mistake("H0636", message).with(
         "help",
         "the methods were not called: record for longer, or record methods that are called",
     )
@@ -134,12 +134,12 @@ fn without_any_call(path: &Path) -> Problem {
 
 /// Returns the error for a path or an option that needs single calls, if none are recorded.
 #[must_use]
-pub fn without_calls(path: &Path) -> Problem {
+pub fn without_calls(path: &Path) -> Error {
     let message = format!(
         "{} needs single calls, and none are recorded",
         path.display()
     );
-    Problem::user("H0636", message).with(
+    Error::mistake("H0636", message).with(
         "help",
         "record without --aggregate and --count, and methods that are called",
     )
@@ -149,7 +149,7 @@ pub fn without_calls(path: &Path) -> Problem {
 ///
 /// # Errors
 /// `H0651` with those that have not.
-pub fn are_finished<'t>(traces: impl IntoIterator<Item = &'t Trace>) -> Result<(), Problem> {
+pub fn are_finished<'t>(traces: impl IntoIterator<Item = &'t Trace>) -> Result<(), Error> {
     let mut cut = traces
         .into_iter()
         .filter(|trace| !trace.complete)
@@ -157,7 +157,7 @@ pub fn are_finished<'t>(traces: impl IntoIterator<Item = &'t Trace>) -> Result<(
     if cut.peek().is_none() {
         return Ok(());
     }
-    let problem = Problem::partial("H0651", "the output is incomplete");
+    let problem = Error::partial("H0651", "the output is incomplete");
     Err(cut.fold(problem, |problem, trace| {
         problem.with("found", not_finished(trace.meta.pid))
     }))

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
+use errors::{Error, Warnings};
 use jvms::names;
 use probes::Meta;
 use probes::events::{ClassNames, SpanInfo, Trace};
@@ -12,10 +13,9 @@ use crate::attached::VisitOutcome;
 use crate::inputs::damaged_files::DamagedFiles;
 use crate::inputs::execution_data::COUNTS;
 use crate::inputs::run_files::{self, RunFileKind};
-use crate::problem::Problem;
 use crate::select::Filter;
+use crate::show::complain;
 use crate::unmatched;
-use crate::warnings::Warnings;
 
 /// Reads event files, with the classes that `filter` selects. Files that are damaged, of a newer
 /// version or of another kind are recorded in `damaged`.
@@ -29,7 +29,7 @@ pub fn read(
     scratch: &Scratch,
     damaged: &mut DamagedFiles,
     warnings: &mut Warnings,
-) -> Result<Vec<Recording>, Problem> {
+) -> Result<Vec<Recording>, Error> {
     let mut recordings = Vec::new();
     let mut found = BTreeSet::new();
     for path in paths {
@@ -58,7 +58,7 @@ pub fn read(
 ///
 /// # Errors
 /// `H0606` if a selector needs names of class files that the file does not have.
-fn select(recording: &mut Recording, path: &Path, filter: &Filter) -> Result<(), Problem> {
+fn select(recording: &mut Recording, path: &Path, filter: &Filter) -> Result<(), Error> {
     let trace = &recording.trace;
     let mut names: HashMap<(String, String), ClassNames> = HashMap::new();
     for span in trace.spans.values().chain(trace.places.values()) {
@@ -71,7 +71,7 @@ fn select(recording: &mut Recording, path: &Path, filter: &Filter) -> Result<(),
     if names.is_empty() && has_spans && filter.asks_class() {
         let file = path.display();
         let message = format!("{file} has no annotations and supertypes of its classes");
-        return Err(Problem::user("H0606", message).with(
+        return Err(Error::mistake("H0606", message).with(
             "help",
             "an older agent recorded it: select by name, com.acme.** or com.acme.Store",
         ));
@@ -97,7 +97,7 @@ pub(super) fn before(
     path: &Path,
     filter: &Filter,
     scratch: &Scratch,
-) -> Result<Vec<Recording>, Problem> {
+) -> Result<Vec<Recording>, Error> {
     let mut files = run_files::find(&[path.to_owned()])?;
     if path.is_dir() {
         files.retain(|path| run_files::kind(path).is_ok_and(|kind| kind == RunFileKind::Events));
@@ -110,10 +110,10 @@ pub(super) fn before(
         &mut DamagedFiles::new(true),
         &mut warnings,
     )?;
-    warnings.print();
+    complain(&warnings);
     if recordings.iter().all(|one| one.trace.single.calls() == 0) {
         let message = format!("{} has no single calls to compare with", path.display());
-        return Err(Problem::user("H0610", message)
+        return Err(Error::mistake("H0610", message)
             .with("expected", "an event file (.events) with single calls")
             .with(
                 "help",
@@ -132,7 +132,7 @@ pub fn of_run(
     folder: &Path,
     scratch: &Scratch,
     warnings: &mut Warnings,
-) -> Result<Vec<Recording>, Problem> {
+) -> Result<Vec<Recording>, Error> {
     let mut recordings = Vec::new();
     if !folder.is_dir() {
         return Ok(recordings);
@@ -166,7 +166,7 @@ pub fn of_visit(
     ended: &VisitOutcome,
     scratch: &Scratch,
     warnings: &mut Warnings,
-) -> Result<Vec<Recording>, Problem> {
+) -> Result<Vec<Recording>, Error> {
     let mut recordings = Vec::new();
     for path in event_files(&ended.snapshot)? {
         let mut warned = Warnings::default();
@@ -193,7 +193,7 @@ pub fn traces(recordings: &[Recording]) -> impl Iterator<Item = &Trace> + Clone 
 ///
 /// # Errors
 /// If the files cannot be read.
-pub fn methods(snapshot: &Path) -> Result<Vec<SpanInfo>, Problem> {
+pub fn methods(snapshot: &Path) -> Result<Vec<SpanInfo>, Error> {
     let mut methods = Vec::new();
     for path in event_files(snapshot)? {
         let trace = run_files::read_sums(&path, &mut Warnings::default())?;
@@ -210,7 +210,7 @@ pub fn methods(snapshot: &Path) -> Result<Vec<SpanInfo>, Problem> {
 ///
 /// # Errors
 /// If the folder or a file in it cannot be read.
-pub fn event_files(snapshot: &Path) -> Result<Vec<PathBuf>, Problem> {
+pub fn event_files(snapshot: &Path) -> Result<Vec<PathBuf>, Error> {
     let folder = snapshot.parent().unwrap_or(Path::new("."));
     let mut files = run_files::in_folder(folder)?;
     let jvm = run_files::jvm_of(snapshot);

@@ -1,7 +1,7 @@
 //! `enable`, `disable` and `reload`: other plugins, or other settings of the present plugins.
 
 use super::context::Context;
-use super::refusals::{self, failures, known, not_configured};
+use super::refusals::{self, failures, known};
 use super::status;
 use crate::agent::Agent;
 use crate::agent::instrumented::Edits;
@@ -74,7 +74,7 @@ pub(super) fn disable(context: Context<'_>, plugin: &str) -> Result<Change, Refu
 
 /// Replaces the present configuration.
 pub(super) fn reload(context: Context<'_>, options: &str) -> Result<Change, Refusal> {
-    let config = Config::from_options(options).map_err(|error| not_configured(&error))?;
+    let config = Config::from_options(options).map_err(|error| Refusal::from(&error))?;
     replace(context, config)
 }
 
@@ -87,7 +87,7 @@ pub(super) fn configured(plugin: &str, options: &str) -> Result<Config, Refusal>
     let comma = if options.is_empty() { "" } else { "," };
     let escaped = plugin.replace('\\', "\\\\").replace(',', "\\,");
     let options = format!("plugin={escaped}{comma}{options}");
-    Config::from_options(&options).map_err(|error| not_configured(&error))
+    Config::from_options(&options).map_err(|error| Refusal::from(&error))
 }
 
 /// Adds plugins to the present `config`, or configures those of the same names again. `ready` is called with each name
@@ -231,7 +231,7 @@ fn replace(context: Context<'_>, mut config: Config) -> Result<Change, Refusal> 
 
 fn pipeline_of(config: &Config) -> Result<Pipeline, Refusal> {
     Pipeline::with_plan_cache(config, &PluginCompiler::new(config))
-        .map_err(|error| not_configured(&error))
+        .map_err(|error| Refusal::from(&error))
 }
 
 /// Replaces the plugins in force, for classes that are loaded from now on.

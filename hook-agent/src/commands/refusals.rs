@@ -6,7 +6,6 @@ use crate::ffi::error::JvmtiError;
 use crate::messages::Code;
 use control::Refusal;
 use control::message::Failure;
-use host::HostError;
 use std::sync::Arc;
 
 /// The agent panicked.
@@ -31,14 +30,6 @@ pub(super) fn unwritten(cause: String) -> Refusal {
             "help",
             "no data is lost; free disk space there and try again",
         )
-}
-
-/// The configuration or a plugin is wrong.
-pub(super) fn not_configured(error: &HostError) -> Refusal {
-    let refusal = Refusal::new(error.code(), error.message());
-    error
-        .notes()
-        .fold(refusal, |refusal, (label, text)| refusal.with(label, text))
 }
 
 /// The plugin set in force.

@@ -1,7 +1,7 @@
 //! The interface of compilers, and their output.
 
-use crate::error::HostError;
 use crate::plugin_file::PluginFile;
+use errors::Error;
 
 /// Machine code of a component, made by a [`Compiler`].
 pub struct Code(pub(crate) Vec<u8>);
@@ -26,5 +26,5 @@ pub trait Compiler {
     /// # Errors
     /// If the component is damaged (`H0106`) or exceeds a limit (`H0117`), or no compiler exists
     /// (`H0116`).
-    fn compile(&self, plugin: &PluginFile) -> Result<Code, HostError>;
+    fn compile(&self, plugin: &PluginFile) -> Result<Code, Error>;
 }

@@ -13,8 +13,8 @@ use plugin_code::{Answer, COMPILE, MAX_ANSWER};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::code::{Code, Compiler};
-use crate::error::HostError;
 use crate::plugin_file::PluginFile;
+use errors::Error;
 
 /// File name of the command, which compiles plugins in a child process.
 pub const COMMAND: &str = "classhook";
@@ -79,7 +79,7 @@ impl CompilerProcess {
 }
 
 impl Compiler for CompilerProcess {
-    fn compile(&self, plugin: &PluginFile) -> Result<Code, HostError> {
+    fn compile(&self, plugin: &PluginFile) -> Result<Code, Error> {
         let Some(program) = self.program() else {
             return Err(no_compiler(plugin, &self.programs));
         };
@@ -153,15 +153,15 @@ fn end(child: &mut Child, deadline: Instant) -> Option<&'static str> {
 }
 
 /// The error for a component that the compiler rejects.
-fn invalid(plugin: &PluginFile, cause: &str) -> HostError {
-    HostError::new("H0106", format!("plugin `{}` is damaged", plugin.name))
+fn invalid(plugin: &PluginFile, cause: &str) -> Error {
+    Error::mistake("H0106", format!("plugin `{}` is damaged", plugin.name))
         .with("found", cause)
         .with("help", "build or fetch the plugin again")
 }
 
 /// Returns the found and the expected value for a plugin that will always exceed the same limit.
 /// Returns `None` for other errors.
-pub(crate) fn lasting(error: &HostError) -> Option<(String, String)> {
+pub(crate) fn lasting(error: &Error) -> Option<(String, String)> {
     let note = |wanted: &str| {
         let mut notes = error.notes();
         let found = notes.find(|(label, _)| *label == wanted);
@@ -172,37 +172,37 @@ pub(crate) fn lasting(error: &HostError) -> Option<(String, String)> {
 }
 
 /// The error for a plugin that exceeds a limit.
-pub(crate) fn beyond(plugin: &PluginFile, found: &str, expected: &str) -> HostError {
+pub(crate) fn beyond(plugin: &PluginFile, found: &str, expected: &str) -> Error {
     let message = format!(
         "plugin `{}` cannot be compiled within the limits",
         plugin.name
     );
-    HostError::new(BEYOND, message)
+    Error::mistake(BEYOND, message)
         .with("expected", expected)
         .with("found", found)
         .with("help", "make the plugin smaller, with fewer and shorter functions; docs/options.md lists the limits")
 }
 
-fn no_compiler(plugin: &PluginFile, programs: &[PathBuf]) -> HostError {
+fn no_compiler(plugin: &PluginFile, programs: &[PathBuf]) -> Error {
     let message = format!(
         "plugin `{}` must be compiled, but the command `{COMMAND}` was not found",
         plugin.name
     );
     let looked = programs
         .iter()
-        .fold(HostError::new("H0116", message), |error, program| {
+        .fold(Error::mistake("H0116", message), |error, program| {
             error.with("looked", program.display().to_string())
         });
     looked.with("help", format!("put `{COMMAND}` beside the agent's library, or name it with the agent's option compiler=PATH. Or run `{COMMAND} compile-plugin FILE` before, as the user of the JVM"))
 }
 
-fn unusable(plugin: &PluginFile, program: &Path, found: &str) -> HostError {
+fn unusable(plugin: &PluginFile, program: &Path, found: &str) -> Error {
     let message = format!(
         "plugin `{}` cannot be compiled by {}",
         plugin.name,
         program.display()
     );
-    HostError::new("H0116", message).with("found", found).with(
+    Error::mistake("H0116", message).with("found", found).with(
         "help",
         format!("put the `{COMMAND}` of this version there, or name it with the agent's option compiler=PATH"),
     )

@@ -14,16 +14,16 @@ use super::values::{
     parse_on_error, parse_size, parse_switch, parse_when_full,
 };
 use super::watch::WatchTexts;
-use crate::error::HostError;
+use errors::Error;
 
 impl Config {
     /// Reads a `classhook.toml`. Relative paths in it are relative to its folder.
     ///
     /// # Errors
     /// `H01xx` or `H02xx` with the file, the line, the expected and the found value.
-    pub fn load(path: &Path) -> Result<Self, HostError> {
+    pub fn load(path: &Path) -> Result<Self, Error> {
         let text = std::fs::read_to_string(path).map_err(|error| {
-            HostError::new(
+            Error::mistake(
                 "H0102",
                 format!("the configuration {} cannot be read", path.display()),
             )
@@ -88,7 +88,7 @@ struct FilePlugin {
 }
 
 /// Parses and checks the text of a configuration file.
-fn parse(text: &str, path: &Path) -> Result<Config, HostError> {
+fn parse(text: &str, path: &Path) -> Result<Config, Error> {
     let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
     let newlines: Vec<usize> = newlines.map(|(at, _)| at).collect();
     let source = Source {
@@ -124,7 +124,7 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    fn agent(self, agent: FileAgent) -> Result<Agent, HostError> {
+    fn agent(self, agent: FileAgent) -> Result<Agent, Error> {
         let mut result = Agent {
             run: agent.run,
             ..Agent::default()
@@ -132,7 +132,7 @@ impl Source<'_> {
         if let Some(output) = agent.output {
             if output.get_ref().is_empty() {
                 return Err(self.at(
-                    HostError::new("H0105", "`output` cannot be empty"),
+                    Error::mistake("H0105", "`output` cannot be empty"),
                     &output.span(),
                 ));
             }
@@ -199,7 +199,7 @@ impl Source<'_> {
         Ok(result)
     }
 
-    fn plugin(self, plugin: FilePlugin) -> Result<PluginConfig, HostError> {
+    fn plugin(self, plugin: FilePlugin) -> Result<PluginConfig, Error> {
         let reference = &plugin.r#use;
         let mut result = PluginConfig::from_reference(reference.get_ref(), self.folder())
             .map_err(|error| self.at(error, &reference.span()))?;
@@ -211,7 +211,7 @@ impl Source<'_> {
                 .as_ref()
                 .is_some_and(|locked| *locked != pinned)
             {
-                let error = HostError::new(
+                let error = Error::mistake(
                     "H0109",
                     format!("plugin `{}` is pinned to two digests", result.name),
                 )
@@ -245,8 +245,8 @@ impl Source<'_> {
     fn checked(
         self,
         values: Vec<Spanned<String>>,
-        check: fn(&str) -> Result<(), HostError>,
-    ) -> Result<Vec<String>, HostError> {
+        check: fn(&str) -> Result<(), Error>,
+    ) -> Result<Vec<String>, Error> {
         let check = |value: Spanned<String>| match check(value.get_ref()) {
             Ok(()) => Ok(value.into_inner()),
             Err(error) => Err(self.at(error, &value.span())),
@@ -297,7 +297,7 @@ impl Source<'_> {
     }
 
     /// Checks that plugin names are unique, because results are stored under them.
-    fn names_differ(self, plugins: &[PluginConfig]) -> Result<(), HostError> {
+    fn names_differ(self, plugins: &[PluginConfig]) -> Result<(), Error> {
         let twice = plugins.iter().enumerate().find(|(index, plugin)| {
             plugins
                 .iter()
@@ -306,7 +306,7 @@ impl Source<'_> {
         });
         match twice {
             None => Ok(()),
-            Some((_, plugin)) => Err(HostError::new(
+            Some((_, plugin)) => Err(Error::mistake(
                 "H0105",
                 format!("two plugins have the name `{}`", plugin.name),
             )
@@ -319,14 +319,14 @@ impl Source<'_> {
     }
 
     /// Converts an error of `toml`, and suggests a key if one is misspelled.
-    fn syntax(self, error: &toml::de::Error) -> HostError {
+    fn syntax(self, error: &toml::de::Error) -> Error {
         let message = error.message().trim();
         let mut quoted = message.split('`').skip(1).step_by(2);
         let result = match (message.starts_with("unknown field"), quoted.next()) {
             (true, Some(key)) => {
                 let keys: Vec<&str> = quoted.collect();
                 suggest::expected(
-                    HostError::new("H0104", format!("unknown key `{key}`")),
+                    Error::mistake("H0104", format!("unknown key `{key}`")),
                     key,
                     &keys,
                 )
@@ -334,9 +334,9 @@ impl Source<'_> {
             (false, _)
                 if message.starts_with("missing field") || message.starts_with("invalid type") =>
             {
-                HostError::new("H0105", message)
+                Error::mistake("H0105", message)
             }
-            _ => HostError::new(
+            _ => Error::mistake(
                 "H0103",
                 format!("the configuration is not valid TOML: {message}"),
             ),
@@ -347,7 +347,7 @@ impl Source<'_> {
         }
     }
 
-    fn at(self, error: HostError, span: &Range<usize>) -> HostError {
+    fn at(self, error: Error, span: &Range<usize>) -> Error {
         let line = self.line(span);
         let text = self.text.lines().nth(line - 1).unwrap_or_default().trim();
         error
@@ -366,12 +366,12 @@ impl Source<'_> {
 }
 
 /// Parses `sha256:` and 64 hex digits, and returns the digits in lower case.
-fn parse_digest(text: &str) -> Result<String, HostError> {
+fn parse_digest(text: &str) -> Result<String, Error> {
     let digits = text.strip_prefix("sha256:").unwrap_or_default();
     if digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(digits.to_ascii_lowercase());
     }
-    Err(HostError::new("H0105", "`digest` is not a digest")
+    Err(Error::mistake("H0105", "`digest` is not a digest")
         .with("expected", "`sha256:` and 64 hexadecimal digits"))
 }
 

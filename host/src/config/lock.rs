@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-use crate::error::HostError;
 use crate::regular_file;
+use errors::Error;
 
 /// The name of the file, which is in the folder of `classhook.toml`.
 pub const LOCK: &str = "classhook.lock";
@@ -53,7 +53,7 @@ impl Lock {
     ///
     /// # Errors
     /// If the file cannot be read, or this command did not write it (`H0118`).
-    pub fn load(folder: &Path) -> Result<Self, HostError> {
+    pub fn load(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(LOCK);
         let text = regular_file::open(&path, MAX_LOCK)
             .and_then(|(mut file, found)| regular_file::read(&mut file, found.len(), MAX_LOCK));
@@ -179,9 +179,9 @@ pub fn quoted(text: &str) -> String {
     text.replace('\u{7f}', "\\u007f")
 }
 
-fn damaged(path: &Path, found: &str) -> HostError {
+fn damaged(path: &Path, found: &str) -> Error {
     let message = format!("{} cannot be read", path.display());
-    HostError::new("H0118", message)
+    Error::mistake("H0118", message)
         .with("expected", format!("the format of `classhook plugin add`, version {VERSION}"))
         .with("found", found)
         .with("help", "take the file from your version control, or remove it and add the plugins again; a newer version needs a newer classhook")

@@ -9,7 +9,7 @@ use super::values::{
     parse_on_error, parse_size, parse_subscription, parse_switch, parse_when_full,
 };
 use super::watch::WatchTexts;
-use crate::error::HostError;
+use errors::Error;
 
 /// The output of the option `help`: all keys.
 pub const OPTIONS_HELP: &str = "\
@@ -152,13 +152,13 @@ impl Config {
     ///
     /// # Errors
     /// `H01xx` or `H02xx`, as for [`Config::load`].
-    pub fn from_options(options: &str) -> Result<Self, HostError> {
+    pub fn from_options(options: &str) -> Result<Self, Error> {
         parse(options)
     }
 }
 
 /// Parses the option string.
-fn parse(options: &str) -> Result<Config, HostError> {
+fn parse(options: &str) -> Result<Config, Error> {
     let pairs = split(options)?;
     let mut config = match pairs.iter().rfind(|(key, _)| key == "config") {
         Some((_, path)) => Config::load(Path::new(path))?,
@@ -171,7 +171,7 @@ fn parse(options: &str) -> Result<Config, HostError> {
     lists.apply(&mut config)?;
     config.agent.check_address()?;
     if config.agent.when_full.is_some() && config.agent.max_size.is_none() {
-        return Err(HostError::new("H0105", "`when-full` needs `max-size`")
+        return Err(Error::mistake("H0105", "`when-full` needs `max-size`")
             .with("expected", "`max-size` together with `when-full`"));
     }
     Ok(config)
@@ -191,7 +191,7 @@ struct Lists {
 
 impl Lists {
     /// Adds named plugins to those of a configuration file, or replaces the default plugin.
-    fn apply(self, config: &mut Config) -> Result<(), HostError> {
+    fn apply(self, config: &mut Config) -> Result<(), Error> {
         let watch = self.watch.parse()?;
         let replaced = !self.plugins.is_empty() && config.source.is_none();
         if self.none || replaced {
@@ -223,7 +223,7 @@ impl Lists {
     }
 }
 
-fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Result<(), HostError> {
+fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Result<(), Error> {
     match key {
         "config" => {}
         "output" => config.agent.output = PathBuf::from(value),
@@ -235,7 +235,7 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
             if lists.plugins.iter().any(taken)
                 || (config.source.is_some() && config.plugins.iter().any(taken))
             {
-                return Err(HostError::new(
+                return Err(Error::mistake(
                     "H0105",
                     format!("two plugins have the name `{}`", plugin.name),
                 ));
@@ -284,9 +284,9 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
     Ok(())
 }
 
-fn parse_settings(value: &str) -> Result<serde_json::Value, HostError> {
+fn parse_settings(value: &str) -> Result<serde_json::Value, Error> {
     let wrong = |found: String| {
-        HostError::new("H0105", "`settings` is not a JSON object")
+        Error::mistake("H0105", "`settings` is not a JSON object")
             .with(
                 "expected",
                 r#"one such as `{"key": "value"}`; among the agent's options with `\,` for each comma"#,
@@ -304,19 +304,19 @@ fn parse_settings(value: &str) -> Result<serde_json::Value, HostError> {
 fn parse_number<T: std::str::FromStr + PartialOrd + From<u8>>(
     key: &str,
     value: &str,
-) -> Result<T, HostError> {
+) -> Result<T, Error> {
     let number = value.parse().ok().filter(|number| *number >= T::from(1));
     number.ok_or_else(|| {
-        HostError::new("H0105", format!("`{key}` is not a number of calls"))
+        Error::mistake("H0105", format!("`{key}` is not a number of calls"))
             .with("expected", "a whole number from 1 on")
             .with("found", value)
     })
 }
 
 /// Parses a number of levels. The check of the whole watch reports a number that is too large.
-fn parse_depth(value: &str) -> Result<u8, HostError> {
+fn parse_depth(value: &str) -> Result<u8, Error> {
     value.parse().map_err(|_| {
-        HostError::new("H0105", "`depth` is not a number of levels")
+        Error::mistake("H0105", "`depth` is not a number of levels")
             .with("expected", "a whole number from 0 on")
             .with("found", value)
     })
@@ -326,8 +326,8 @@ fn parse_depth(value: &str) -> Result<u8, HostError> {
 fn extend(
     list: &mut Option<Vec<String>>,
     value: &str,
-    check: fn(&str) -> Result<(), HostError>,
-) -> Result<(), HostError> {
+    check: fn(&str) -> Result<(), Error>,
+) -> Result<(), Error> {
     let list = list.get_or_insert_default();
     for part in value
         .split(';')
@@ -341,7 +341,7 @@ fn extend(
 }
 
 /// Splits the string at commas, and each part at its first `=`.
-fn split(options: &str) -> Result<Vec<(String, String)>, HostError> {
+fn split(options: &str) -> Result<Vec<(String, String)>, Error> {
     let mut pairs = Vec::new();
     for part in parts(options)? {
         let part = part.trim();
@@ -362,21 +362,21 @@ fn split(options: &str) -> Result<Vec<(String, String)>, HostError> {
     Ok(pairs)
 }
 
-fn unknown(key: &str) -> HostError {
+fn unknown(key: &str) -> Error {
     suggest::expected(
-        HostError::new("H0113", format!("unknown agent option `{key}`")),
+        Error::mistake("H0113", format!("unknown agent option `{key}`")),
         key,
         &KEYS,
     )
 }
 
-fn no_value(key: &str) -> HostError {
-    HostError::new("H0114", format!("the agent option `{key}` has no value"))
+fn no_value(key: &str) -> Error {
+    Error::mistake("H0114", format!("the agent option `{key}` has no value"))
         .with("expected", format!("`{key}=…`"))
 }
 
 /// Splits at unescaped commas, and decodes `\,` and `\\`.
-fn parts(options: &str) -> Result<Vec<String>, HostError> {
+fn parts(options: &str) -> Result<Vec<String>, Error> {
     let mut parts = vec![String::new()];
     let mut chars = options.chars();
     while let Some(char) = chars.next() {
@@ -389,7 +389,7 @@ fn parts(options: &str) -> Result<Vec<String>, HostError> {
                 Some(escaped @ (',' | '\\')) => escaped,
                 _ => {
                     return Err(
-                        HostError::new("H0114", "invalid escape in the agent's options")
+                        Error::mistake("H0114", "invalid escape in the agent's options")
                             .with("expected", "`\\,` for a comma, `\\\\` for a backslash"),
                     );
                 }

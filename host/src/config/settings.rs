@@ -9,7 +9,7 @@ use probes::{FileName, HitCode};
 
 use super::lock::{self, LOCK, Lock};
 use super::suggest;
-use crate::error::HostError;
+use errors::Error;
 
 /// The complete configuration of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -234,12 +234,12 @@ impl Default for Agent {
 
 impl Agent {
     /// Rejects an address that other machines can reach, unless it is explicitly allowed.
-    pub(super) fn check_address(&self) -> Result<(), HostError> {
+    pub(super) fn check_address(&self) -> Result<(), Error> {
         let open = self
             .jacoco_tcp
             .filter(|address| !address.ip().is_loopback());
         match open {
-            Some(address) if !self.jacoco_tcp_remote => Err(HostError::new(
+            Some(address) if !self.jacoco_tcp_remote => Err(Error::mistake(
                 "H0105",
                 format!("at `jacoco-tcp={address}` other machines can read and reset the execution data without authentication"),
             )
@@ -357,7 +357,7 @@ impl PluginConfig {
     /// or one that was added to the project.
     ///
     /// Relative paths and the project's lock are relative to `folder`.
-    pub(super) fn from_reference(reference: &str, folder: &Path) -> Result<Self, HostError> {
+    pub(super) fn from_reference(reference: &str, folder: &Path) -> Result<Self, Error> {
         let path = Path::new(reference);
         if path
             .extension()
@@ -371,7 +371,7 @@ impl PluginConfig {
         }
         match Lock::load(folder)?.find(reference) {
             Some(plugin) => Ok(Self::file(plugin.file(folder))),
-            None => Err(HostError::new(
+            None => Err(Error::mistake(
                 "H0105",
                 format!("`{reference}` is neither a bundled plugin nor in {LOCK}"),
             )

@@ -1,9 +1,9 @@
 //! Suggestions such as "did you mean …".
 
-use crate::error::HostError;
+use errors::Error;
 
 /// Adds the list of candidates, and suggests the one closest to `found`.
-pub fn expected(error: HostError, found: &str, candidates: &[&str]) -> HostError {
+pub fn expected(error: Error, found: &str, candidates: &[&str]) -> Error {
     let error = error.with("expected", list(candidates));
     match closest(found, candidates) {
         Some(candidate) => error.with("help", format!("did you mean `{candidate}`?")),
@@ -13,7 +13,7 @@ pub fn expected(error: HostError, found: &str, candidates: &[&str]) -> HostError
 
 /// Suggests the closest candidate if `text` has serde's form: ``unknown field `a`, expected one of
 /// `b`, `c` ``.
-pub fn from_text(error: HostError, text: &str) -> HostError {
+pub fn from_text(error: Error, text: &str) -> Error {
     let mut quoted = text.split('`').skip(1).step_by(2);
     let found = quoted.next().filter(|_| text.contains("unknown"));
     let candidates: Vec<&str> = quoted.collect();

@@ -7,10 +7,10 @@ use probes::{FileName, HitCode};
 
 use super::settings::{CAPABILITIES, LogLevel, OnError, WhenFull};
 use super::suggest;
-use crate::error::HostError;
 use crate::selector::Selection;
+use errors::Error;
 
-pub(super) fn parse_on_error(value: &str) -> Result<OnError, HostError> {
+pub(super) fn parse_on_error(value: &str) -> Result<OnError, Error> {
     match value {
         "warn" => Ok(OnError::Warn),
         "strict" => Ok(OnError::Strict),
@@ -18,7 +18,7 @@ pub(super) fn parse_on_error(value: &str) -> Result<OnError, HostError> {
     }
 }
 
-pub(super) fn parse_switch(key: &'static str, value: &str) -> Result<bool, HostError> {
+pub(super) fn parse_switch(key: &'static str, value: &str) -> Result<bool, Error> {
     match value {
         "on" => Ok(true),
         "off" => Ok(false),
@@ -26,7 +26,7 @@ pub(super) fn parse_switch(key: &'static str, value: &str) -> Result<bool, HostE
     }
 }
 
-pub(super) fn parse_hits(value: &str) -> Result<HitCode, HostError> {
+pub(super) fn parse_hits(value: &str) -> Result<HitCode, Error> {
     match value {
         "calls" => Ok(HitCode::Call),
         "stores" => Ok(HitCode::Store),
@@ -34,7 +34,7 @@ pub(super) fn parse_hits(value: &str) -> Result<HitCode, HostError> {
     }
 }
 
-pub(super) fn parse_when_full(value: &str) -> Result<WhenFull, HostError> {
+pub(super) fn parse_when_full(value: &str) -> Result<WhenFull, Error> {
     match value {
         "drop-oldest" => Ok(WhenFull::DropOldest),
         "stop" => Ok(WhenFull::Stop),
@@ -46,14 +46,14 @@ pub(super) fn parse_when_full(value: &str) -> Result<WhenFull, HostError> {
 const LEAST_SIZE: u64 = 8 << 20;
 
 /// Parses a number of bytes, such as `500M` or `2G`.
-pub(super) fn parse_size(key: &'static str, value: &str) -> Result<u64, HostError> {
+pub(super) fn parse_size(key: &'static str, value: &str) -> Result<u64, Error> {
     let units = [("K", 10), ("M", 20), ("G", 30), ("", 0)];
     let size = units.into_iter().find_map(|(unit, shift)| {
         let number: u64 = value.strip_suffix(unit)?.parse().ok()?;
         number.checked_mul(1 << shift)
     });
     size.filter(|size| *size >= LEAST_SIZE).ok_or_else(|| {
-        HostError::new("H0105", format!("`{key}` cannot be `{value}`")).with(
+        Error::mistake("H0105", format!("`{key}` cannot be `{value}`")).with(
             "expected",
             "a number of bytes, at least `8M`; the suffixes K, M and G are powers of 1,024",
         )
@@ -61,21 +61,21 @@ pub(super) fn parse_size(key: &'static str, value: &str) -> Result<u64, HostErro
 }
 
 /// Parses a subscription, such as `cpu:10ms;monitors`.
-pub(super) fn parse_subscription(value: &str) -> Result<Subscription, HostError> {
+pub(super) fn parse_subscription(value: &str) -> Result<Subscription, Error> {
     Subscription::parse(value).map_err(|cause| {
-        HostError::new("H0105", "`observe` has an invalid value").with("cause", cause)
+        Error::mistake("H0105", "`observe` has an invalid value").with("cause", cause)
     })
 }
 
 /// Parses an address: `6300`, `127.0.0.1:6300`, `[::1]:6300` or `localhost:6300`.
-pub(super) fn parse_address(key: &'static str, value: &str) -> Result<SocketAddr, HostError> {
+pub(super) fn parse_address(key: &'static str, value: &str) -> Result<SocketAddr, Error> {
     let local = IpAddr::from(Ipv4Addr::LOCALHOST);
     let port = value.strip_prefix("localhost:").unwrap_or(value);
     let address = port
         .parse()
         .map(|port: u16| SocketAddr::from((local, port)));
     address.or_else(|_| value.parse()).map_err(|_| {
-        HostError::new("H0105", format!("`{key}` cannot be `{value}`")).with(
+        Error::mistake("H0105", format!("`{key}` cannot be `{value}`")).with(
             "expected",
             "a port, or an address in numbers and a port: `6300`, `127.0.0.1:6300`, `[::1]:6300`",
         )
@@ -83,16 +83,16 @@ pub(super) fn parse_address(key: &'static str, value: &str) -> Result<SocketAddr
 }
 
 /// Parses a pattern of file names, such as `unit-%h-%p`.
-pub(super) fn parse_file_name(value: &str) -> Result<FileName, HostError> {
+pub(super) fn parse_file_name(value: &str) -> Result<FileName, Error> {
     FileName::parse(value).map_err(|cause| {
-        HostError::new("H0105", format!("`file-name` cannot be `{value}`: it {cause}")).with(
+        Error::mistake("H0105", format!("`file-name` cannot be `{value}`: it {cause}")).with(
             "expected",
             "a name such as `unit-%h-%p`: %p is the process id, %h the machine, %t the time of the start, %u the user, %% a %",
         )
     })
 }
 
-pub(super) fn parse_log(value: &str) -> Result<LogLevel, HostError> {
+pub(super) fn parse_log(value: &str) -> Result<LogLevel, Error> {
     Ok(match value {
         "off" => LogLevel::Off,
         "error" => LogLevel::Error,
@@ -110,27 +110,27 @@ pub(super) fn parse_log(value: &str) -> Result<LogLevel, HostError> {
     })
 }
 
-pub(super) fn check_grant(value: &str) -> Result<(), HostError> {
+pub(super) fn check_grant(value: &str) -> Result<(), Error> {
     let name = value.strip_prefix('!').unwrap_or(value);
     if CAPABILITIES.contains(&name) {
         return Ok(());
     }
-    let error = HostError::new("H0201", format!("unknown capability `{name}`"));
+    let error = Error::mistake("H0201", format!("unknown capability `{name}`"));
     Err(suggest::expected(error, name, &CAPABILITIES))
 }
 
-pub(super) fn check_selector(value: &str) -> Result<(), HostError> {
+pub(super) fn check_selector(value: &str) -> Result<(), Error> {
     let Err(error) = Selection::parse(&[value]) else {
         return Ok(());
     };
-    Err(HostError::new("H0110", error.to_string())
+    Err(Error::mistake("H0110", error.to_string())
         .with("expected", "a name such as `com.acme.**`, `@annotation`, `<:supertype`, `source:Orders.java`, `loader:app`, `location:target/classes`; `!` in front excludes"))
 }
 
 /// The error for a `value` of `key` that is not among `expected`.
-fn wrong_value(key: &str, value: &str, expected: &[&str]) -> HostError {
+fn wrong_value(key: &str, value: &str, expected: &[&str]) -> Error {
     suggest::expected(
-        HostError::new("H0105", format!("`{key}` cannot be `{value}`")),
+        Error::mistake("H0105", format!("`{key}` cannot be `{value}`")),
         value,
         expected,
     )

@@ -4,7 +4,7 @@ use conditions::limits::MAX_LEVELS;
 use conditions::{About, Condition, Mistake, Watch};
 use globs::FieldPattern;
 
-use crate::error::HostError;
+use errors::Error;
 
 /// The unparsed settings of a watch.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub(super) struct WatchTexts {
 
 impl WatchTexts {
     /// Parses the settings. Returns `None` if there are none.
-    pub fn parse(&self) -> Result<Option<Watch>, HostError> {
+    pub fn parse(&self) -> Result<Option<Watch>, Error> {
         if self.when.is_none()
             && self.show.is_none()
             && self.calls.is_none()
@@ -31,7 +31,7 @@ impl WatchTexts {
         }
         if let Some(found) = self.depth.filter(|depth| *depth > MAX_LEVELS) {
             let expected = format!("a number from 0 to {MAX_LEVELS}");
-            let error = HostError::new("H0105", "objects cannot be shown to this depth");
+            let error = Error::mistake("H0105", "objects cannot be shown to this depth");
             return Err(error
                 .with("expected", expected)
                 .with("found", found.to_string()));
@@ -60,9 +60,9 @@ impl WatchTexts {
 }
 
 /// Parses the subject of condition and list, with the fields if the subject is writes.
-fn about(text: Option<&str>) -> Result<(About, Vec<String>), HostError> {
+fn about(text: Option<&str>) -> Result<(About, Vec<String>), Error> {
     let unlike = |found: &str| {
-        HostError::new("H0105", "`about` has an invalid value")
+        Error::mistake("H0105", "`about` has an invalid value")
             .with(
                 "expected",
                 "calls, places, or writes:CLASS.FIELD;CLASS.FIELD",
@@ -84,12 +84,12 @@ fn about(text: Option<&str>) -> Result<(About, Vec<String>), HostError> {
 }
 
 /// The error for a condition or list with a syntax error.
-fn wrong(key: &str, mistake: &Mistake) -> HostError {
+fn wrong(key: &str, mistake: &Mistake) -> Error {
     let what = match key {
         "when" => "the condition cannot be read",
         _ => "the list of values cannot be read",
     };
-    let error = HostError::new("H0115", what)
+    let error = Error::mistake("H0115", what)
         .with("expected", mistake.expected())
         .with("found", mistake.found());
     let place = mistake.excerpt().to_string();

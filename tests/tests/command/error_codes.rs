@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Crates with error codes.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     "plan-rules/src",
     "host/src",
     "hook-agent/src",
     "attach/src",
     "control/src",
+    "errors/src",
     "cli/src",
     "relay/src",
     "runtime/src",

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use errors::Error;
 use host::PluginDescription;
 use host::config::lock::{Lock, LockedPlugin, MAX_NAME, is_name};
 use host::config::{BUNDLED, CAPABILITIES};
@@ -16,7 +17,6 @@ use crate::checked_options::absolute;
 use crate::plugin_project::{PluginSource, needed};
 use crate::plugin_store::settings_file::SettingsFile;
 use crate::plugin_store::{Store, copy, fetcher};
-use crate::problem::Problem;
 use crate::show::{all_but_last, name, path, show};
 
 const AFTER_HELP: &str = "\
@@ -66,14 +66,14 @@ impl Add {
     /// # Errors
     /// If the component cannot be fetched (`H0693`) or loaded (`H01xx`), needs a capability that is not granted
     /// (`H0203`), differs from the lock (`H0696`), or cannot be stored (`H0620`, `H0694`).
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         match &self.source {
             Some(source) => self.add(source),
             None => self.fetch_missing(),
         }
     }
 
-    fn add(&self, source: &str) -> Result<u8, Problem> {
+    fn add(&self, source: &str) -> Result<u8, Error> {
         let plugin_name = self
             .name
             .clone()
@@ -123,7 +123,7 @@ impl Add {
     }
 
     /// Returns the source as recorded in the lock: files relative to the project.
-    fn written(&self, source: &str) -> Result<String, Problem> {
+    fn written(&self, source: &str) -> Result<String, Error> {
         if is_remote(source) {
             return Ok(source.to_owned());
         }
@@ -133,7 +133,7 @@ impl Add {
         let text = file.to_str().map(str::to_owned);
         text.ok_or_else(|| {
             let message = format!("the path {} is no UTF-8", path(file));
-            Problem::user("H0604", message).with("help", "rename the file or folder")
+            Error::mistake("H0604", message).with("help", "rename the file or folder")
         })
     }
 
@@ -143,7 +143,7 @@ impl Add {
         source: &str,
         name: &str,
         digest: Option<&str>,
-    ) -> Result<FetchedPlugin, Problem> {
+    ) -> Result<FetchedPlugin, Error> {
         let folder = store.incoming()?;
         let file = folder.path().join(format!("{name}.wasm"));
         let version = match is_remote(source) {
@@ -173,7 +173,7 @@ impl Add {
     }
 
     /// Fetches the missing locked components.
-    fn fetch_missing(&self) -> Result<u8, Problem> {
+    fn fetch_missing(&self) -> Result<u8, Error> {
         let lock = Lock::load(&self.project)?;
         if lock.plugins.is_empty() {
             show("no plugin is locked\n")?;
@@ -204,7 +204,7 @@ impl Add {
         Ok(0)
     }
 
-    fn fetch_locked(&self, store: &Store, plugin: &LockedPlugin) -> Result<(), Problem> {
+    fn fetch_locked(&self, store: &Store, plugin: &LockedPlugin) -> Result<(), Error> {
         let incoming = self.incoming(store, &plugin.source, &plugin.name, Some(&plugin.digest))?;
         if incoming.plugin.digest != plugin.digest {
             return Err(not_as_locked(&incoming.plugin, Some(plugin)));
@@ -250,7 +250,7 @@ fn name_of(source: &str) -> &str {
     last.strip_suffix(".wasm").unwrap_or(last)
 }
 
-fn check_name(text: &str) -> Result<(), Problem> {
+fn check_name(text: &str) -> Result<(), Error> {
     if is_name(text) && !BUNDLED.contains(&text) {
         return Ok(());
     }
@@ -260,16 +260,12 @@ fn check_name(text: &str) -> Result<(), Problem> {
     );
     let expected =
         format!("up to {MAX_NAME} letters, digits, `-`, `_` and `.`, and no bundled plugin's name");
-    Err(Problem::user("H0680", message)
+    Err(Error::mistake("H0680", message)
         .with("expected", expected)
         .with("help", "name it with --name"))
 }
 
-fn check_granted(
-    plugin: &PluginDescription,
-    granted: &[String],
-    words: &str,
-) -> Result<(), Problem> {
+fn check_granted(plugin: &PluginDescription, granted: &[String], words: &str) -> Result<(), Error> {
     let grants = plugin.imports.iter().flat_map(|import| &import.grants);
     let missing: Vec<_> = grants
         .filter(|(grant, _)| !granted.iter().any(|it| it == grant))
@@ -281,7 +277,7 @@ fn check_granted(
         "the plugin `{}` needs a grant that it does not have",
         plugin.name
     );
-    let problem = Problem::user("H0203", message);
+    let problem = Error::mistake("H0203", message);
     let problem = missing.iter().fold(problem, |problem, (grant, what)| {
         problem.with("found", format!("{grant}: {what}"))
     });
@@ -291,7 +287,7 @@ fn check_granted(
     ))
 }
 
-fn not_as_locked(found: &LockedPlugin, before: Option<&LockedPlugin>) -> Problem {
+fn not_as_locked(found: &LockedPlugin, before: Option<&LockedPlugin>) -> Error {
     let message = format!("the plugin `{}` differs from classhook.lock", found.name);
     let expected = match before {
         Some(before) => format!(
@@ -300,7 +296,7 @@ fn not_as_locked(found: &LockedPlugin, before: Option<&LockedPlugin>) -> Problem
         ),
         None => "a plugin of this name".to_owned(),
     };
-    Problem::user("H0696", message)
+    Error::mistake("H0696", message)
         .with("expected", expected)
         .with(
             "found",

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use errors::{Error, Warning, Warnings};
 use host::cache::Cache;
 use host::config::PluginConfig;
 use host::{Config, Loader as ClassLoader, Pipeline};
@@ -18,10 +19,8 @@ use crate::inputs::class_files::{self, Loader, LocatedClass};
 use crate::plugin_compiler::PluginCompiler;
 use crate::plugin_project::PluginSource;
 use crate::plugins;
-use crate::problem::Problem;
-use crate::show::{name, say, show};
+use crate::show::{complain, name, say, show};
 use crate::temporary;
-use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
 The plugin processes every class as in the agent, with the self-check, on one thread. The table shows the CPU time of
@@ -73,7 +72,7 @@ impl Bench {
     ///
     /// # Errors
     /// As [`PluginSource::find`], and if classes or configuration cannot be read.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let source = PluginSource::find(&self.plugin)?;
         let plugin = source.reference().to_string_lossy().into_owned();
         let config = plugins::alone(&plugin, self.config.as_deref())?;
@@ -82,7 +81,7 @@ impl Bench {
         if classes.is_empty() {
             let expected = format!("a class in {}", self.classes.join(", "));
             return Err(
-                Problem::user("H0612", "no class to measure with").with("expected", expected)
+                Error::mistake("H0612", "no class to measure with").with("expected", expected)
             );
         }
         say(format_args!(
@@ -101,12 +100,12 @@ impl Bench {
             let cause = task.cause.clone().unwrap_or_default();
             warnings.add(Warning::new("H0634", text).with("found", cause));
         }
-        warnings.print();
+        complain(&warnings);
         show(&text(&classes, &tasks))?;
         Ok(u8::from(unreadable || failed.is_some()))
     }
 
-    fn read(&self, warnings: &mut Warnings) -> Result<Vec<(Vec<u8>, LocatedClass)>, Problem> {
+    fn read(&self, warnings: &mut Warnings) -> Result<Vec<(Vec<u8>, LocatedClass)>, Error> {
         let mut classes = Vec::new();
         for place in &self.classes {
             class_files::read(place, &Loader::every_version(), &mut |batch| {
@@ -133,7 +132,7 @@ impl Bench {
 fn measurements(
     config: &Config,
     classes: &[(Vec<u8>, LocatedClass)],
-) -> Result<[Measurement; 4], Problem> {
+) -> Result<[Measurement; 4], Error> {
     let plugin = config.plugins.first().map(|plugin| &plugin.name);
     let plugin = plugin
         .map(|plugin| name(plugin).into_owned())
@@ -159,10 +158,10 @@ fn measurements(
 }
 
 /// Returns a pipeline with a plugin that requests no edits.
-fn nothing(config: &Config) -> Result<Pipeline, Problem> {
+fn nothing(config: &Config) -> Result<Pipeline, Error> {
     let folder = temporary_folder()?;
     let file = folder.path().join("nothing.wasm");
-    std::fs::write(&file, NOTHING).map_err(|error| Problem::unwritable(&file, &error))?;
+    std::fs::write(&file, NOTHING).map_err(|error| Error::unwritable(&file, &error))?;
     let nothing = Config {
         plugins: vec![PluginConfig::file(file)],
         ..config.clone()
@@ -170,15 +169,15 @@ fn nothing(config: &Config) -> Result<Pipeline, Problem> {
     Ok(Pipeline::new(&nothing, &PluginCompiler)?)
 }
 
-fn temporary_folder() -> Result<TempDir, Problem> {
+fn temporary_folder() -> Result<TempDir, Error> {
     let parent = std::env::temp_dir();
-    temporary::folder(&parent).map_err(|error| Problem::unwritable(&parent, &error))
+    temporary::folder(&parent).map_err(|error| Error::unwritable(&parent, &error))
 }
 
 /// Returns a pipeline whose plan cache has the plans of all classes.
-fn known(config: &Config, classes: &[(Vec<u8>, LocatedClass)]) -> Result<Pipeline, Problem> {
+fn known(config: &Config, classes: &[(Vec<u8>, LocatedClass)]) -> Result<Pipeline, Error> {
     let folder = temporary_folder()?;
-    Cache::open(folder.path()).map_err(|error| Problem::unwritable(folder.path(), &error))?;
+    Cache::open(folder.path()).map_err(|error| Error::unwritable(folder.path(), &error))?;
     let mut config = config.clone();
     config.agent.cache = Some(folder.path().to_owned());
     config.agent.plan_cache = true;

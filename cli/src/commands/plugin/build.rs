@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use errors::Error;
 use host::PluginDescription;
 
 use crate::plugin_project::{PluginSource, build, needed};
-use crate::problem::Problem;
 use crate::show::{self, show};
 
 const AFTER_HELP: &str = "\
@@ -30,7 +30,7 @@ impl Build {
     ///
     /// # Errors
     /// As [`build::build`], and if the component does not load (`H01xx`).
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let component = build::build(&self.folder)?;
         let description = PluginSource::Built(component.clone()).describe()?;
         show(&summary(&component, &description))?;

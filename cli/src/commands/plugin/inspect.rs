@@ -1,11 +1,11 @@
 //! `classhook plugin inspect`: shows the imports, exports and capabilities of a plugin.
 
 use clap::Args;
+use errors::Error;
 
 use crate::args::PLUGIN;
 use crate::commands::inspect::plugin_text;
 use crate::plugin_project::PluginSource;
-use crate::problem::Problem;
 use crate::show::show;
 
 const AFTER_HELP: &str = "\
@@ -30,7 +30,7 @@ impl Inspect {
     ///
     /// # Errors
     /// As [`PluginSource::find`] and [`PluginSource::describe`].
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let plugin = PluginSource::find(&self.plugin)?.describe()?;
         show(&plugin_text(&plugin))?;
         Ok(0)

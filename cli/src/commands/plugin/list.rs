@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use errors::{Error, PARTIAL, Warning, Warnings};
 use host::Config;
 use host::config::lock::{Lock, STORE};
 use host::config::{BUNDLED, PluginSource as Configured};
@@ -11,9 +12,7 @@ use host::config::{BUNDLED, PluginSource as Configured};
 use super::add::{list as capabilities, title};
 use crate::added_plugins::{ComponentState, component_state};
 use crate::plugin_project::{PluginSource, needed};
-use crate::problem::{PARTIAL, Problem};
-use crate::show::{self, show};
-use crate::warnings::{Warning, Warnings};
+use crate::show::{self, complain, show};
 
 const AFTER_HELP: &str = "\
 Lists bundled plugins, component files (.wasm) in the folder and its `target`, and plugins of its classhook.toml: with
@@ -38,7 +37,7 @@ impl List {
     ///
     /// # Errors
     /// If the folder or its classhook.toml cannot be read.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let mut sources: Vec<_> = BUNDLED
             .iter()
             .map(|name| PluginSource::Bundled((*name).to_owned()))
@@ -62,14 +61,14 @@ impl List {
             true => 0,
             false => PARTIAL,
         };
-        warnings.print();
+        complain(&warnings);
         show(&text)?;
         Ok(code)
     }
 }
 
 /// Returns the lines about added plugins, with the state of their components.
-fn locked(folder: &Path, warnings: &mut Warnings) -> Result<String, Problem> {
+fn locked(folder: &Path, warnings: &mut Warnings) -> Result<String, Error> {
     let mut text = String::new();
     for plugin in &Lock::load(folder)?.plugins {
         let cause = match component_state(folder, plugin) {
@@ -117,15 +116,15 @@ fn table(sources: &[PluginSource], warnings: &mut Warnings) -> String {
             }
             Err(problem) => {
                 let warning = Warning::new("H0687", format!("the plugin {place} does not load"));
-                warnings.add(warning.with("cause", problem.cause()));
+                warnings.add(warning.with("cause", problem.summary()));
             }
         }
     }
     text
 }
 
-fn components(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
-    let entries = fs::read_dir(folder).map_err(|error| Problem::unreadable(folder, &error))?;
+fn components(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let entries = fs::read_dir(folder).map_err(|error| Error::unreadable(folder, &error))?;
     let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
     files.retain(|file| {
         file.extension()
@@ -135,7 +134,7 @@ fn components(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
     Ok(files)
 }
 
-fn configured(file: &Path) -> Result<Vec<PathBuf>, Problem> {
+fn configured(file: &Path) -> Result<Vec<PathBuf>, Error> {
     if !file.is_file() {
         return Ok(Vec::new());
     }

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use errors::Error;
 
 use crate::plugin_project::language::Language;
 use crate::plugin_project::template;
-use crate::problem::Problem;
 use crate::show::{path, show};
 
 const AFTER_HELP: &str = "\
@@ -35,7 +35,7 @@ impl New {
     ///
     /// # Errors
     /// As [`template::make`].
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         template::make(&self.folder, self.lang)?;
         let (name, folder) = (template::name(&self.folder), path(&self.folder));
         let mut text = format!("made the plugin {name} in {folder}\n");

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use control::Request;
 use control::message::{Change, Reset, Status};
+use errors::Error;
 use trace::numbers::counted;
 
 use super::loaded_plugin::LoadedPlugin;
@@ -18,7 +19,6 @@ use crate::checked_options::CheckedOptions;
 use crate::inputs::run_files;
 use crate::plugin_project::watched_files::WatchedFiles;
 use crate::precompiled::Precompiled;
-use crate::problem::Problem;
 use crate::show::{self, complain, say};
 
 /// Poll interval for the end of the command.
@@ -26,7 +26,7 @@ const TURN: Duration = Duration::from_millis(50);
 
 /// Rebuilds the plugin and replaces it in the JVMs.
 pub(super) struct Reloading<'a> {
-    build: &'a (dyn Fn() -> Result<LoadedPlugin, Problem> + Sync),
+    build: &'a (dyn Fn() -> Result<LoadedPlugin, Error> + Sync),
     watched: WatchedFiles,
     /// The plugin's name in the JVMs.
     name: String,
@@ -36,7 +36,7 @@ pub(super) struct Reloading<'a> {
 impl<'a> Reloading<'a> {
     /// Creates the state for a `loaded` plugin, its watched files, and its build.
     pub fn new(
-        build: &'a (dyn Fn() -> Result<LoadedPlugin, Problem> + Sync),
+        build: &'a (dyn Fn() -> Result<LoadedPlugin, Error> + Sync),
         watched: WatchedFiles,
         loaded: &LoadedPlugin,
     ) -> Self {
@@ -56,7 +56,7 @@ impl<'a> Reloading<'a> {
         &mut self,
         visit: &mut AttachedPlugin,
         time: Option<Duration>,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), Error> {
         let end = time.and_then(|time| Instant::now().checked_add(time));
         loop {
             let left = end.map(|end| end.saturating_duration_since(Instant::now()));
@@ -130,7 +130,7 @@ impl<'a> Reloading<'a> {
     }
 
     /// Prints the outcome of a reload.
-    fn tell(&mut self, pid: i32, loaded: &LoadedPlugin, exchanged: Result<Change, Problem>) {
+    fn tell(&mut self, pid: i32, loaded: &LoadedPlugin, exchanged: Result<Change, Error>) {
         let name = &self.name;
         match exchanged.and_then(|change| show::answer(&change)) {
             Ok(change) => {
@@ -150,7 +150,7 @@ impl<'a> Reloading<'a> {
 }
 
 /// Returns the request that replaces the plugin, with its compiled code.
-fn request(loaded: &LoadedPlugin, pid: i32) -> Result<(Request, Precompiled), Problem> {
+fn request(loaded: &LoadedPlugin, pid: i32) -> Result<(Request, Precompiled), Error> {
     if loaded.settings.configuration().file.is_some() {
         return CheckedOptions::change(&loaded.settings, &loaded.plugins(), pid);
     }
@@ -160,7 +160,7 @@ fn request(loaded: &LoadedPlugin, pid: i32) -> Result<(Request, Precompiled), Pr
 }
 
 /// Replaces the plugin in a JVM that the command started.
-fn exchange(agent: &mut Agent, loaded: &LoadedPlugin) -> Result<Change, Problem> {
+fn exchange(agent: &mut Agent, loaded: &LoadedPlugin) -> Result<Change, Error> {
     let (request, _code) = request(loaded, agent.pid())?;
     let change = agent.ask_patiently(&request)?;
     let plugin = Some(loaded.description.name.clone());

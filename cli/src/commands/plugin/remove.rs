@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use errors::Error;
 use host::config::lock::Lock;
 
 use crate::args::PROJECT;
 use crate::plugin_store::Store;
 use crate::plugin_store::settings_file::SettingsFile;
-use crate::problem::Problem;
 use crate::show::{name, show};
 
 const AFTER_HELP: &str = "\
@@ -35,7 +35,7 @@ impl Remove {
     ///
     /// # Errors
     /// If a plugin was not added (`H0682`), or a file cannot be written (`H0620`, `H0694`).
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         let store = Store::open(&self.project)?;
         let mut held = store.hold()?;
         let mut settings = SettingsFile::open(&self.project)?;
@@ -55,11 +55,11 @@ impl Remove {
     }
 }
 
-fn not_added(wanted: &str, lock: &Lock) -> Problem {
+fn not_added(wanted: &str, lock: &Lock) -> Error {
     let names = lock.plugins.iter().map(|plugin| plugin.name.as_str());
     let names = names.collect::<Vec<_>>().join(", ");
     let message = format!("no plugin `{}` was added", name(wanted));
-    Problem::user("H0682", message).with(
+    Error::mistake("H0682", message).with(
         "found",
         match names.as_str() {
             "" => "no plugins at all".to_owned(),

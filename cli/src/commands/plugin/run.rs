@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use clap::Args;
+use errors::{Error, PARTIAL, Warning, Warnings};
 use host::Config;
 use host::config::PluginConfig;
 use observations::tables::PluginTables;
@@ -18,11 +19,9 @@ use crate::metaspace::Metaspace;
 use crate::plugin_project::watched_files::WatchedFiles;
 use crate::plugin_project::{PluginSource, needed};
 use crate::plugin_tables;
-use crate::problem::{PARTIAL, Problem};
 use crate::reporters::Reporters;
 use crate::show::{all_but_last, complain, say};
 use crate::traces::{self, StreamedLines, TraceOutputs};
-use crate::warnings::{Warning, Warnings};
 
 const AFTER_HELP: &str = "\
 A plugin from a project's folder gets the capabilities that it needs, and those of --grant, such as boot. A component
@@ -71,7 +70,7 @@ impl Run {
     ///
     /// # Errors
     /// If plugin, options, command or JVM are wrong, or the recorded data cannot be shown.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         self.outputs.check()?;
         let watched = self
             .watch
@@ -87,11 +86,11 @@ impl Run {
     }
 
     /// Builds the plugin from its present files.
-    fn built(&self) -> Result<LoadedPlugin, Problem> {
+    fn built(&self) -> Result<LoadedPlugin, Error> {
         self.loaded(&PluginSource::find(&self.plugin)?)
     }
 
-    fn loaded(&self, source: &PluginSource) -> Result<LoadedPlugin, Problem> {
+    fn loaded(&self, source: &PluginSource) -> Result<LoadedPlugin, Error> {
         let description = source.describe()?;
         let reference = plugin_reference(source.reference().as_os_str())?;
         self.metaspace.check(self.program.pid)?;
@@ -136,11 +135,7 @@ impl Run {
         Ok(loaded)
     }
 
-    fn start(
-        &self,
-        loaded: &LoadedPlugin,
-        reloading: Option<Reloading<'_>>,
-    ) -> Result<u8, Problem> {
+    fn start(&self, loaded: &LoadedPlugin, reloading: Option<Reloading<'_>>) -> Result<u8, Error> {
         let run = run_id();
         let checked = CheckedOptions::new(&loaded.settings, &loaded.plugins(), Some(run.clone()))?;
         let ended = AtomicBool::new(false);
@@ -181,7 +176,7 @@ impl Run {
         pid: i32,
         loaded: &LoadedPlugin,
         reloading: Option<Reloading<'_>>,
-    ) -> Result<u8, Problem> {
+    ) -> Result<u8, Error> {
         let mut visit = AttachedPlugin::begin(pid, &loaded.visitor, &loaded.settings, &run_id())?;
         let observes = loaded.description.observes();
         if visit.instrumented() == 0 && !observes {
@@ -194,7 +189,7 @@ impl Run {
         }
         let mut ended = visit.end();
         if ended.instrumented == Some(0) && !observes {
-            return Err(Problem::user("H0650", "no class was changed")
+            return Err(Error::mistake("H0650", "no class was changed")
                 .with(
                     "expected",
                     "a selected class among those loaded until the end of the visit",
@@ -228,9 +223,9 @@ impl Run {
         (mut recordings, observed): (Vec<Recording>, Vec<PluginTables>),
         warnings: Warnings,
         loaded: &LoadedPlugin,
-    ) -> Result<u8, Problem> {
+    ) -> Result<u8, Error> {
         let plugin = &loaded.description;
-        warnings.print();
+        complain(&warnings);
         let code = match warnings.of_missing() {
             true => PARTIAL,
             false => 0,

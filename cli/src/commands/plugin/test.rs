@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use errors::{Error, Warning, Warnings};
 use host::{Explanation, Pipeline};
 use probes::ProbeTable;
 use rewriter::ClassFile;
@@ -15,9 +16,7 @@ use crate::inputs::class_files::{self, Loader, LocatedClass};
 use crate::plugin_project::language::Language;
 use crate::plugin_project::{PluginSource, build, plans};
 use crate::plugins;
-use crate::problem::Problem;
-use crate::show::{self, say, show};
-use crate::warnings::{Warning, Warnings};
+use crate::show::{self, complain, say, show};
 
 const AFTER_HELP: &str = "\
 In a Rust project, `cargo test --release` runs first, and its failure ends the command.
@@ -72,7 +71,7 @@ impl Test {
     ///
     /// # Errors
     /// As [`build::test`], [`build::build`] and [`plans::check`], and if classes or configuration cannot be read.
-    pub fn run(&self) -> Result<u8, Problem> {
+    pub fn run(&self) -> Result<u8, Error> {
         if let Some(told) = first_run(&self.folder) {
             say(format_args!("{told}"));
         }
@@ -96,7 +95,7 @@ impl Test {
                 Ok(())
             })?;
         }
-        tally.warnings.print();
+        complain(&tally.warnings);
         show(&tally.text())?;
         Ok(u8::from(tally.failed + tally.unreadable > 0))
     }

@@ -5,11 +5,11 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use errors::Error;
 use serde_json::Value;
 
 use super::failure::{not_built, not_startable};
 use crate::launch;
-use crate::problem::Problem;
 
 /// The compilation target of plugins.
 const TARGET: &str = "wasm32-unknown-unknown";
@@ -31,7 +31,7 @@ struct Built {
 ///
 /// # Errors
 /// If cargo cannot be started (`H0683`), or builds no component (`H0684`).
-pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
+pub fn build(folder: &Path) -> Result<PathBuf, Error> {
     let words = [
         "build",
         "--release",
@@ -51,7 +51,7 @@ pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
         .spawn()
         .map_err(|error| no_cargo(&error.to_string()))?;
     let manifest = fs::canonicalize(folder.join("Cargo.toml"));
-    let manifest = manifest.map_err(|error| Problem::unreadable(folder, &error))?;
+    let manifest = manifest.map_err(|error| Error::unreadable(folder, &error))?;
     let built = child.stdout.take().and_then(|out| artifact(out, &manifest));
     let status = child.wait().map_err(|error| no_cargo(&error.to_string()))?;
     if !status.success() {
@@ -71,7 +71,7 @@ pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
             .with("found", "a library of another type")
     })?;
     let component = component(&built);
-    copy(&built, &component).map_err(|error| Problem::unwritable(&component, &error))?;
+    copy(&built, &component).map_err(|error| Error::unwritable(&component, &error))?;
     Ok(component)
 }
 
@@ -108,21 +108,21 @@ fn library_folder(folder: &Path, words: &[&str]) -> Option<PathBuf> {
 ///
 /// # Errors
 /// As [`build`], and if a test fails (`H0685`).
-pub fn test(folder: &Path) -> Result<(), Problem> {
+pub fn test(folder: &Path) -> Result<(), Error> {
     let status = cargo(folder, &["test", "--release"])?.status();
     let status = status.map_err(|error| no_cargo(&error.to_string()))?;
     if status.success() {
         return Ok(());
     }
     let message = format!("the tests of {} fail", folder.display());
-    Err(Problem::user("H0685", message).with(
+    Err(Error::mistake("H0685", message).with(
         "found",
         format!("cargo ended with {status}; its messages are above"),
     ))
 }
 
 /// Returns a call of cargo in the project's folder.
-fn cargo(folder: &Path, words: &[&str]) -> Result<Command, Problem> {
+fn cargo(folder: &Path, words: &[&str]) -> Result<Command, Error> {
     if launch::find_program("cargo".as_ref()).is_none() {
         return Err(no_cargo("no such program in PATH"));
     }
@@ -204,7 +204,7 @@ fn version_section(version: &str, component: &mut Vec<u8>) {
     }
 }
 
-fn no_cargo(found: &str) -> Problem {
+fn no_cargo(found: &str) -> Error {
     let help = "install Rust (https://rustup.rs); built components do not need it";
     not_startable("cargo", found, help)
 }

@@ -5,10 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use errors::Error;
+
 use super::failure::{not_built, not_startable};
 use super::folder;
 use crate::launch::find_program;
-use crate::problem::Problem;
 
 /// The compiler and the linker; Debian appends the number of a release behind a `-`.
 const COMPILER: &str = "clang";
@@ -46,7 +47,7 @@ const INTERFACE: &str = "classhook-sdk/classhook_component_type.o";
 ///
 /// # Errors
 /// If clang or its linker cannot be started (`H0683`), or the sources have an error (`H0684`).
-pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
+pub fn build(folder: &Path) -> Result<PathBuf, Error> {
     let component = folder::component(folder)?;
     if folder::is_newest(&component, folder, &["c", "h", "o"]) {
         return Ok(component);
@@ -55,7 +56,7 @@ pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
     let linker = tool(LINKER)?;
     let objects = folder.join("target/objects");
     let made = fs::create_dir_all(&objects);
-    made.map_err(|error| Problem::unwritable(&objects, &error))?;
+    made.map_err(|error| Error::unwritable(&objects, &error))?;
     let mut link = command(&linker, folder);
     for (number, source) in sources(folder)?.iter().enumerate() {
         let object = format!("target/objects/{number}.o");
@@ -76,7 +77,7 @@ pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
 }
 
 /// Returns the sources, relative to the project's folder.
-fn sources(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
+fn sources(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut sources = Vec::new();
     for below in ["src", "classhook-sdk"] {
         add_sources(folder, Path::new(below), &mut sources)?;
@@ -85,9 +86,9 @@ fn sources(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
     Ok(sources)
 }
 
-fn add_sources(folder: &Path, below: &Path, sources: &mut Vec<PathBuf>) -> Result<(), Problem> {
+fn add_sources(folder: &Path, below: &Path, sources: &mut Vec<PathBuf>) -> Result<(), Error> {
     let here = folder.join(below);
-    let entries = fs::read_dir(&here).map_err(|error| Problem::unreadable(&here, &error))?;
+    let entries = fs::read_dir(&here).map_err(|error| Error::unreadable(&here, &error))?;
     for entry in entries.flatten() {
         let path = below.join(entry.file_name());
         if entry.path().is_dir() {
@@ -99,7 +100,7 @@ fn add_sources(folder: &Path, below: &Path, sources: &mut Vec<PathBuf>) -> Resul
     Ok(())
 }
 
-fn tool(name: &str) -> Result<PathBuf, Problem> {
+fn tool(name: &str) -> Result<PathBuf, Error> {
     let numbered = RELEASES.rev().map(|release| format!("{name}-{release}"));
     let mut names = [name.to_owned()].into_iter().chain(numbered);
     let found = names.find_map(|name| find_program(name.as_ref()));
@@ -114,7 +115,7 @@ fn command(program: &Path, folder: &Path) -> Command {
     command
 }
 
-fn run(command: &mut Command, name: &str, folder: &Path) -> Result<(), Problem> {
+fn run(command: &mut Command, name: &str, folder: &Path) -> Result<(), Error> {
     let status = command.status();
     let status = status.map_err(|error| not_startable(name, &error.to_string(), HELP))?;
     if status.success() {

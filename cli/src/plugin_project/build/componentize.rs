@@ -4,10 +4,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use errors::Error;
+
 use super::failure::{not_built, not_startable};
 use super::folder;
 use crate::launch::find_program;
-use crate::problem::Problem;
 
 /// A program that builds components, run in the project's folder.
 pub struct Componentizer {
@@ -33,7 +34,7 @@ impl Componentizer {
         &self,
         folder: &Path,
         lay_out: impl FnOnce(&Path) -> io::Result<()>,
-    ) -> Result<PathBuf, Problem> {
+    ) -> Result<PathBuf, Error> {
         let component = folder::component(folder)?;
         if folder::is_newest(&component, folder, &self.sources) {
             return Ok(component);
@@ -41,7 +42,7 @@ impl Componentizer {
         let program = self.find(folder)?;
         let target = folder.join("target");
         let laid_out = std::fs::create_dir_all(&target).and_then(|()| lay_out(folder));
-        laid_out.map_err(|error| Problem::unwritable(&target, &error))?;
+        laid_out.map_err(|error| Error::unwritable(&target, &error))?;
         let status = Command::new(program)
             .args(self.words)
             .arg(Path::new("target").join(component.file_name().unwrap_or_default()))
@@ -61,7 +62,7 @@ impl Componentizer {
         Err(not_built(folder).with("found", found))
     }
 
-    fn find(&self, folder: &Path) -> Result<PathBuf, Problem> {
+    fn find(&self, folder: &Path) -> Result<PathBuf, Error> {
         let installed = self.installed.map(|path| folder.join(path));
         let found = match installed.filter(|path| path.is_file()) {
             Some(installed) => Some(installed),
@@ -78,7 +79,7 @@ impl Componentizer {
         })
     }
 
-    fn not_startable(&self, found: &str) -> Problem {
+    fn not_startable(&self, found: &str) -> Error {
         not_startable(self.program, found, self.help)
     }
 }

@@ -4,8 +4,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use errors::Error;
+
 use super::componentize::Componentizer;
-use crate::problem::Problem;
 
 /// Uses the plugin's part of the interface, and disables JavaScript's system interfaces.
 const COMPONENTIZE_JS: Componentizer = Componentizer {
@@ -41,7 +42,7 @@ const WIT: [(&str, &str); 2] = [
 ///
 /// # Errors
 /// As [`Componentizer::build`].
-pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
+pub fn build(folder: &Path) -> Result<PathBuf, Error> {
     COMPONENTIZE_JS.build(folder, lay_out)
 }
 

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use errors::Error;
+
 use super::componentize::Componentizer;
-use crate::problem::Problem;
 
 /// Uses the plugin's part of the interface and the module path. Python's own requests for files,
 /// clocks and the like become traps.
@@ -35,6 +36,6 @@ const COMPONENTIZE_PY: Componentizer = Componentizer {
 ///
 /// # Errors
 /// As [`Componentizer::build`].
-pub fn build(folder: &Path) -> Result<PathBuf, Problem> {
+pub fn build(folder: &Path) -> Result<PathBuf, Error> {
     COMPONENTIZE_PY.build(folder, |_| Ok(()))
 }

@@ -2,19 +2,19 @@
 
 use std::path::Path;
 
-use crate::problem::Problem;
+use errors::Error;
 
 /// Returns the error for a fault of the project.
-pub fn not_built(folder: &Path) -> Problem {
-    Problem::user(
+pub fn not_built(folder: &Path) -> Error {
+    Error::mistake(
         "H0684",
         format!("cannot build a component from {}", folder.display()),
     )
 }
 
 /// Returns the error for a missing or broken program. `help` names its installation.
-pub fn not_startable(program: &str, found: &str, help: &str) -> Problem {
-    Problem::user("H0683", format!("{program} cannot be started"))
+pub fn not_startable(program: &str, found: &str, help: &str) -> Error {
+    Error::mistake("H0683", format!("{program} cannot be started"))
         .with("found", found)
         .with("help", help)
 }

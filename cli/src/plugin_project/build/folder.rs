@@ -6,11 +6,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::problem::Problem;
+use errors::Error;
 
 /// Returns the component's path for a project without a manifest: it has the name of the folder.
-pub fn component(folder: &Path) -> Result<PathBuf, Problem> {
-    let whole = fs::canonicalize(folder).map_err(|error| Problem::unreadable(folder, &error))?;
+pub fn component(folder: &Path) -> Result<PathBuf, Error> {
+    let whole = fs::canonicalize(folder).map_err(|error| Error::unreadable(folder, &error))?;
     let name = whole.file_name().unwrap_or_default().to_string_lossy();
     Ok(folder.join("target").join(format!("{name}.wasm")))
 }

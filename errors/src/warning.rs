@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
-use std::io::{self, Write};
+
+use crate::notes::write_notes;
 
 /// Maximum number of printed warnings of a kind.
 const PRINTED: usize = 10;
@@ -46,19 +47,11 @@ impl Warning {
 
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "warning[{}]: {}", self.code, escape::line(&self.message))?;
-        let mut notes = self.notes.iter();
-        notes.try_for_each(|note| f.write_str(&lines(note)))
+        write!(f, "warning[{}]: {}", self.code, escape::line(&self.message))?;
+        let notes = self.notes.iter();
+        write_notes(f, notes.map(|(label, text)| (*label, text.as_str())))?;
+        writeln!(f)
     }
-}
-
-/// Formats a labelled text, which may have several lines.
-fn lines((label, text): &(&'static str, String)) -> String {
-    let labels = std::iter::once(*label).chain(std::iter::repeat(""));
-    let lines = labels.zip(text.lines());
-    lines
-        .map(|(label, line)| format!("  {label:<8} {}\n", escape::lines(line)))
-        .collect()
 }
 
 /// The warnings of one command, in order.
@@ -96,18 +89,12 @@ impl Warnings {
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
+}
 
-    /// Prints the warnings on standard error.
-    pub fn print(&self) {
-        let _ = self.write(&mut io::stderr().lock()); // no other output remains
-    }
-
-    /// Writes the first of each kind and counts the rest. A note that was printed for a kind is not
-    /// repeated.
-    ///
-    /// # Errors
-    /// Those of `out`.
-    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+/// Formats the first of each kind and counts the rest. A note that was printed for a kind is not
+/// repeated.
+impl fmt::Display for Warnings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut printed = BTreeMap::<&str, usize>::new();
         let mut said = HashSet::new();
         for warning in &self.all {
@@ -118,13 +105,13 @@ impl Warnings {
                 short
                     .notes
                     .retain(|note| said.insert((warning.code, note.clone())));
-                write!(out, "{short}")?;
+                write!(f, "{short}")?;
             }
         }
         let rest = printed.into_iter().filter(|(_, count)| *count > PRINTED);
         for (code, count) in rest {
             writeln!(
-                out,
+                f,
                 "warning[{code}]: and {} more of this kind",
                 count - PRINTED
             )?;
@@ -144,9 +131,7 @@ mod tests {
             warnings.add(Warning::new("H0616", format!("number {number}")).with("help", "none"));
         }
         warnings.add(Warning::new("H0617", "another"));
-        let mut out = Vec::new();
-        warnings.write(&mut out).unwrap();
-        let text = String::from_utf8(out).unwrap();
+        let text = warnings.to_string();
         assert_eq!(text.matches("warning[H0616]: number").count(), 10);
         assert_eq!(text.matches("number 3\n").count(), 1);
         assert!(
