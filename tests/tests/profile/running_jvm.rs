@@ -1,6 +1,7 @@
 //! `classhook profile PID`: a running JVM, which is left as it was.
 
 use crate::support::command::{LATE, assert_no_agent, attach, begun, classhook};
+use crate::support::leftovers::Leftovers;
 use e2e_tests::java::Java;
 use e2e_tests::javac;
 use e2e_tests::jdks;
