@@ -26,7 +26,7 @@ pub const COMMAND: &str = "Start this command, with its arguments, behind `--`";
 /// Help of `--json`.
 pub const JSON: &str = "Print the answer as JSON";
 /// Help of `--grant`.
-pub const GRANT: &str = "Grant capabilities to the plugins: probes, rewrite, structure, boot, natives, observe-samples …; separated by commas; repeatable";
+pub const GRANT: &str = "Grant capabilities to the plugins: probes, rewrite, structure, boot, natives, jvm-events.samples …; separated by commas; repeatable";
 /// Help of `--plugin` and `PLUGIN`, where a project is built.
 pub const PLUGIN: &str = "Load this plugin: a bundled one (coverage, patch, trace), a component file (.wasm) or a project's folder, which is built";
 /// Help of `--config`, where one plugin runs outside of a JVM.

@@ -29,8 +29,8 @@ pub fn this_command() -> Holder {
 
 /// Returns the name under which this command records a JVM's own events.
 #[must_use]
-pub fn observation() -> String {
-    message::observation(&format!("{}-{}", THIS.pid, THIS.since_ms))
+pub fn recording() -> String {
+    message::recording(&format!("{}-{}", THIS.pid, THIS.since_ms))
 }
 
 /// Adds the other commands that hold such a plugin to a problem.

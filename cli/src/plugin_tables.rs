@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use errors::{Error, Warning, Warnings};
-use observations::tables::PluginTables;
+use jvm_events::tables::PluginTables;
 use probes::events::Column;
 use trace::results::{ComputedTable, Table};
 
@@ -168,7 +168,7 @@ fn missing(tables: &PluginTables) -> Option<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use observations::tables::Table as Made;
+    use jvm_events::tables::Table as Made;
 
     fn of(plugin: &str, rows: &[&str]) -> PluginTables {
         let row = |cell: &&str| vec![(*cell).to_owned()];

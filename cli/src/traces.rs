@@ -16,7 +16,7 @@ pub use completeness::{
 use completeness::{has_calls_or_events, without_calls};
 use errors::Error;
 use escape::line;
-use observations::tables::PluginTables;
+use jvm_events::tables::PluginTables;
 use probes::events::Trace;
 use recorded::traces;
 pub use recorded::{event_files, is_of_calls, methods, of_run, of_visit, read};
@@ -98,7 +98,7 @@ pub struct TraceOutputs {
     pub reporters: Reporters,
     /// Tables that plugins computed from JVM events; set by the commands that support them.
     #[arg(skip)]
-    pub observed: Vec<PluginTables>,
+    pub plugin_tables: Vec<PluginTables>,
 }
 
 /// The form of stacks in flame graphs and in folded stacks.
@@ -319,7 +319,7 @@ impl TraceOutputs {
         let tables = results::of(recordings);
         let tables = tables.map_err(|error| Error::fault("H0624", error.to_string()))?;
         let (mut tables, uncomputed) = self.reporters.add_to(tables);
-        tables.extend(plugin_tables::merged(&self.observed));
+        tables.extend(plugin_tables::merged(&self.plugin_tables));
         let mut made = Files::default();
         self.write(recordings, &summary, streamed, &mut made);
         self.write_results(&tables, &summary, &mut made);
@@ -371,7 +371,8 @@ impl TraceOutputs {
         layout: &Layout,
         text: &mut Vec<u8>,
     ) -> io::Result<()> {
-        let has_methods = summary.methods > 0 || (tables.is_empty() && self.observed.is_empty());
+        let has_methods =
+            summary.methods > 0 || (tables.is_empty() && self.plugin_tables.is_empty());
         if has_methods {
             table::write(summary, layout, text)?;
         }

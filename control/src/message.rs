@@ -23,19 +23,19 @@ pub const LEAVING: &str = "the agent is leaving the JVM";
 pub const NO_PLUGIN: &str = "none";
 
 /// The prefix of the holder names of commands that record events of the JVM; an id of the command follows.
-const OBSERVATION: &str = "observe:";
+const RECORDING: &str = "jvm-events:";
 
 /// The holder name of the command with this id, which records events of the JVM. It is released when the command is
 /// gone. No plugin has this name.
 #[must_use]
-pub fn observation(id: &str) -> String {
-    format!("{OBSERVATION}{id}")
+pub fn recording(id: &str) -> String {
+    format!("{RECORDING}{id}")
 }
 
 /// Checks whether a name is the holder name of a command that records events of the JVM.
 #[must_use]
-pub fn is_observation(name: &str) -> bool {
-    name.starts_with(OBSERVATION)
+pub fn is_recording(name: &str) -> bool {
+    name.starts_with(RECORDING)
 }
 
 /// Longest request, in bytes.
@@ -133,16 +133,16 @@ pub enum Request {
         /// Only classes of this loader.
         loader: Option<String>,
     },
-    /// Record events of the JVM; answered by [`Observation`].
-    Observe {
-        /// The subscription, in the syntax of the agent's option `observe`.
+    /// Record events of the JVM; answered by [`JvmEventsFile`].
+    RecordJvmEvents {
+        /// The subscription, in the syntax of the agent's option `jvm-events`.
         subscription: String,
         /// The holder name whose release ends the recording.
         #[serde(default)]
         holder: Option<String>,
     },
     /// End the recording and complete its file; answered by null.
-    EndObservation,
+    EndJvmEvents,
     /// Find the reference paths that keep the instances of a class alive; answered by [`HeapPaths`].
     HeapPaths {
         /// The name of the class as in Java: `com.acme.Order`, `byte[]`.
@@ -426,7 +426,7 @@ pub struct Dump {
 /// A recording of events of the JVM.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Observation {
+pub struct JvmEventsFile {
     /// The file, as the JVM's process sees it.
     pub file: String,
 }

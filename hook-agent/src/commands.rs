@@ -6,7 +6,7 @@ mod classes;
 mod context;
 mod dump;
 mod field;
-mod observe;
+mod jvm_events;
 mod off;
 mod refusals;
 mod release;
@@ -124,13 +124,13 @@ fn dispatch(context: Context<'_>, request: Request, uid: u32) -> Result<Value, R
             agent.work.cancel(false);
             Ok(Value::Null)
         }
-        Request::Observe {
+        Request::RecordJvmEvents {
             subscription,
             holder,
-        } => value(observe::observe(context, &subscription, holder)?),
-        Request::EndObservation => value(observe::end(context)?),
+        } => value(jvm_events::record(context, &subscription, holder)?),
+        Request::EndJvmEvents => value(jvm_events::end(context)?),
         Request::HeapPaths { class, max_ms } => {
-            value(observe::heap_paths(context, &class, max_ms)?)
+            value(jvm_events::heap_paths(context, &class, max_ms)?)
         }
         Request::Lease { .. } => Ok(Value::Null), // handled by the server
     }

@@ -17,7 +17,7 @@ use crate::ffi::vm::Vm;
 use crate::names::internal_name;
 use crate::spans::runtime;
 use crate::{
-    class_hook, current, live_phase, observe, shutdown, startup, structural_edits, test_runs,
+    class_hook, current, live_phase, shutdown, startup, structural_edits, subscribers, test_runs,
 };
 use conditions::Step;
 use jni_sys::jint;
@@ -75,15 +75,15 @@ impl Handlers for Events {
     }
 
     fn thread_event(&self, jvm: Jvm<'_>, thread: &LocalRef<'_>, event: ThreadEvent<'_>) {
-        with_agent(|agent| observe::thread_event(agent, jvm, thread, event));
+        with_agent(|agent| subscribers::thread_event(agent, jvm, thread, event));
     }
 
     fn vm_event(&self, jvmti: Jvmti, event: VmEvent) {
-        with_agent(|agent| observe::vm_event(agent, jvmti, event));
+        with_agent(|agent| subscribers::vm_event(agent, jvmti, event));
     }
 
     fn object_freed(&self, jvmti: Jvmti, tag: i64) {
-        with_agent(|agent| observe::object_freed(agent, jvmti, tag));
+        with_agent(|agent| subscribers::object_freed(agent, jvmti, tag));
     }
 
     fn collection(&self, begins: bool) {
@@ -97,11 +97,11 @@ impl Handlers for Events {
         object: &LocalRef<'_>,
         handle: GlobalRefHandle,
     ) {
-        with_agent(|agent| observe::created(agent, live, local, object, handle));
+        with_agent(|agent| subscribers::created(agent, live, local, object, handle));
     }
 
     fn reference_deleted(&self, handle: GlobalRefHandle) {
-        with_agent(|agent| observe::deleted(agent, handle));
+        with_agent(|agent| subscribers::deleted(agent, handle));
     }
 
     fn data_dump_request(&self) {

@@ -23,7 +23,7 @@
 //! | `patch` | other class files for loaded classes, and their rollback |
 //! | `class_hook` | the class-file load hook for one class |
 //! | `recorded` | arrays and spans → snapshot and event file |
-//! | `observe` | recordings of events of the JVM |
+//! | `subscribers` | recordings of JVM events, and plugins that get them |
 //! | `summary`, `unselected`, `shutdown` | counts of classes, the loaded classes if none was selected, and the end of
 //! the agent |
 //! | `agent_thread` | the thread that writes recorded data |
@@ -57,7 +57,6 @@ mod live_phase;
 mod loaded_classes;
 mod messages;
 mod names;
-mod observe;
 mod originals;
 mod patch;
 mod plugin_compiler;
@@ -70,6 +69,7 @@ mod shutdown;
 mod spans;
 mod startup;
 mod structural_edits;
+mod subscribers;
 mod summary;
 mod test_runs;
 mod unselected;

@@ -7,8 +7,8 @@ use crate::ffi::table::Event;
 use crate::messages::{self, Code};
 use crate::spans::runtime;
 use crate::{
-    agent_thread, control_thread, jacoco_thread, observe, recorded, retransform, shutdown,
-    structural_edits, upkeep_thread,
+    agent_thread, control_thread, jacoco_thread, recorded, retransform, shutdown, structural_edits,
+    subscribers, upkeep_thread,
 };
 use std::ffi::CStr;
 
@@ -105,9 +105,9 @@ fn instrument(agent: &'static Agent, jvm: Jvm<'_>) {
         );
     }
     jacoco_thread::start(agent, jvm);
-    observe::begin_prepared(agent, jvm);
-    observe::begin_own_waits(agent, jvm);
-    observe::update_plugin_subscriptions(agent, jvm);
+    subscribers::begin_prepared(agent, jvm);
+    subscribers::begin_own_waits(agent, jvm);
+    subscribers::update_plugin_subscriptions(agent, jvm);
     let path = agent.snapshot.path();
     messages::info(format_args!("recording to {}", path.display()));
 }

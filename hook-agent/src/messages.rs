@@ -47,7 +47,7 @@ pub(crate) enum Code {
     /// Coverage of single tests is not recorded any more.
     Tests,
     /// Events of the JVM cannot be recorded.
-    Observe,
+    JvmEvents,
     /// A plugin gets no events of the JVM, or failed with them.
     Observer,
     /// A patch does not take effect on a class that was loaded later, or its log cannot be written.
@@ -76,7 +76,7 @@ impl Code {
             Code::Jacoco => "H0416",
             Code::JacocoRemote => "H0417",
             Code::Tests => "H0418",
-            Code::Observe => "H0419",
+            Code::JvmEvents => "H0419",
             Code::Observer => "H0420",
         }
     }

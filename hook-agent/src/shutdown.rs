@@ -9,7 +9,7 @@ use crate::retransform::{self, Report};
 use crate::spans::event_file::EventFile;
 use crate::spans::runtime;
 use crate::summary::{self, Numbers};
-use crate::{current, observe, patch, recorded, structural_edits, test_runs, unselected};
+use crate::{current, patch, recorded, structural_edits, subscribers, test_runs, unselected};
 use probes::events::SpanMode;
 
 /// Exit status of a run that fails with `on-error=strict`.
@@ -30,7 +30,7 @@ pub(crate) fn vm_death(agent: &Agent, jvm: Jvm<'_>) {
             "the thread for JaCoCo's tools does not answer; the JVM ends without it",
         );
     }
-    observe::finish(agent, true);
+    subscribers::finish(agent, true);
     if agent.set_running(false) {
         let hook = Event::CLASS_FILE_LOAD_HOOK;
         let _ = jvm.jvmti.set_event(jvm.live, hook, false);
@@ -63,7 +63,7 @@ pub(crate) fn undo(agent: &Agent, jvm: Jvm<'_>) -> Report {
 /// installed.
 fn leave(agent: &Agent, jvm: Jvm<'_>) {
     agent.jacoco.stop();
-    observe::finish(agent, false);
+    subscribers::finish(agent, false);
     agent.set_running(false);
     structural_edits::end(jvm.live);
     let events = [

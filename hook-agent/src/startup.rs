@@ -12,12 +12,12 @@ use crate::ffi::table::{CAN_RETRANSFORM_CLASSES, Capabilities, Event};
 use crate::ffi::vm::Vm;
 use crate::messages::{self, Code};
 use crate::plugin_compiler::PluginCompiler;
-use crate::{current, live_phase, observe};
+use crate::{current, live_phase, subscribers};
 use errors::Error;
 use host::config::{OPTIONS_HELP, OnError};
 use host::{Config, Pipeline};
 use jni_sys::{JNI_EEXIST, JNI_ERR, JNI_OK, jint};
-use observations::EventSubscription;
+use jvm_events::EventSubscription;
 use probes::{HitCode, Meta, SnapshotOptions, SnapshotWriter};
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
@@ -248,12 +248,13 @@ fn recording(
     phase: impl OnLoadOrLive,
     config: &Config,
 ) -> Result<Option<Jvmti>, StartError> {
-    let subscription = config.agent.observe.as_ref();
-    let equipped = subscription
-        .map(|found| observe::equipped(Some(vm), phase, &EventSubscription::of_recording(found)));
+    let subscription = config.agent.jvm_events.as_ref();
+    let equipped = subscription.map(|found| {
+        subscribers::equipped(Some(vm), phase, &EventSubscription::of_recording(found))
+    });
     equipped
         .transpose()
-        .map_err(|cause| StartError::Agent(Code::Observe, cause))
+        .map_err(|cause| StartError::Agent(Code::JvmEvents, cause))
 }
 
 fn equip(
@@ -292,9 +293,9 @@ fn equip(
     let recording = recording.map(|jvmti| (SubscriberId::Recording, jvmti));
     // A refusal is reported when the plugin subscribes.
     let equipped = |(number, subscriptions, requests_owners): (u64, &[EventSubscription], bool)| {
-        let jvmti = observe::equipped(Some(vm), phase, subscriptions).ok()?;
+        let jvmti = subscribers::equipped(Some(vm), phase, subscriptions).ok()?;
         if requests_owners {
-            let _ = observe::equip_for_owners(jvmti, phase);
+            let _ = subscribers::equip_for_owners(jvmti, phase);
         }
         Some((SubscriberId::Plugin(number), jvmti))
     };

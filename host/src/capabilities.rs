@@ -25,94 +25,98 @@ const PROBES: &str = "classhook:plugin/probes";
 const SUBSCRIPTIONS: [(&str, &str, &str); 14] = [
     (
         "samples",
-        "observe-samples",
+        "jvm-events.samples",
         "samples threads that use CPU time, with their stacks",
     ),
     (
         "allocations",
-        "observe-allocations",
+        "jvm-events.allocations",
         "samples allocations, with their stacks",
     ),
     (
         "monitors",
-        "observe-monitors",
+        "jvm-events.monitors",
         "observes waits for monitors, with their stacks",
     ),
     (
         "exceptions",
-        "observe-exceptions",
+        "jvm-events.exceptions",
         "observes thrown exceptions, with their stacks",
     ),
     (
         "collections",
-        "observe-collections",
+        "jvm-events.collections",
         "observes garbage collections",
     ),
     (
         "threads",
-        "observe-threads",
+        "jvm-events.threads",
         "observes starts and ends of threads",
     ),
     (
         "classes",
-        "observe-classes",
+        "jvm-events.classes",
         "observes classes that are prepared",
     ),
     (
         "compilations",
-        "observe-compilations",
+        "jvm-events.compilations",
         "observes compiled methods",
     ),
     (
         "natives",
-        "observe-natives",
+        "jvm-events.natives",
         "observes native methods that are bound",
     ),
     (
         "exhaustion",
-        "observe-exhaustion",
+        "jvm-events.exhaustion",
         "observes exhaustion of memory or threads",
     ),
     (
         "catches",
-        "observe-catches",
+        "jvm-events.catches",
         "observes caught exceptions, with their handlers",
     ),
     (
         "unloads",
-        "observe-unloads",
+        "jvm-events.unloads",
         "observes classes that are unloaded",
     ),
-    ("frees", "observe-frees", "counts freed objects by class"),
-    ("dumps", "observe-dumps", "observes requests for a dump"),
+    ("frees", "jvm-events.frees", "counts freed objects by class"),
+    ("dumps", "jvm-events.dumps", "observes requests for a dump"),
 ];
 
 /// The grant for requests that the JVM answers only to agents loaded at its start.
-const ASK_MONITORS: &str = "ask-monitors";
+const ASK_MONITORS: &str = "jvm-requests.monitors";
 
 /// The same for functions of `jvm-requests`.
 const REQUESTS: [(&str, &str, &str); 8] = [
     (
         "threads",
-        "ask-threads",
+        "jvm-requests.threads",
         "reads the stacks and states of all threads",
     ),
     (
         "cpu-times",
-        "ask-cpu-times",
+        "jvm-requests.cpu-times",
         "reads the CPU time of all threads",
     ),
     (
         "histogram",
-        "ask-histogram",
+        "jvm-requests.histogram",
         "counts objects and bytes of each class",
     ),
     (
         "properties",
-        "ask-properties",
+        "jvm-requests.properties",
         "reads the system properties",
     ),
-    ("stack", "ask-stack", "reads the stacks of single threads"),
+    (
+        "stack",
+        "jvm-requests.stack",
+        "reads the stacks of single threads",
+    ),
     (
         "monitors",
         ASK_MONITORS,
@@ -120,12 +124,12 @@ const REQUESTS: [(&str, &str, &str); 8] = [
     ),
     (
         "paths",
-        "ask-paths",
+        "jvm-requests.paths",
         "finds reference paths to the instances of a class",
     ),
     (
         "monitor-usage",
-        "ask-monitor-usage",
+        "jvm-requests.monitor-usage",
         "reads owners and waiters of the monitors of a class's instances",
     ),
 ];
@@ -530,10 +534,10 @@ mod tests {
 
     #[test]
     fn every_subscription_has_its_own_grant() {
-        let names = observations::EventKind::ALL.map(observations::EventKind::name);
+        let names = jvm_events::EventKind::ALL.map(jvm_events::EventKind::name);
         assert_eq!(SUBSCRIPTIONS.map(|(name, ..)| name), names);
         for (name, grant, what) in SUBSCRIPTIONS {
-            assert_eq!(grant, format!("observe-{name}"));
+            assert_eq!(grant, format!("jvm-events.{name}"));
             let import = format!("{JVM_EVENTS}@0.1.0");
             let functions = [name.to_owned(), "frames".to_owned()];
             assert_eq!(grants_for(&import, &functions), [(grant, what)]);
@@ -542,10 +546,10 @@ mod tests {
 
     #[test]
     fn every_request_has_its_own_grant() {
-        let names = observations::request::Request::NAMES;
+        let names = jvm_events::request::Request::NAMES;
         assert_eq!(REQUESTS.map(|(name, ..)| name), names);
         for (name, grant, what) in REQUESTS {
-            assert_eq!(grant, format!("ask-{name}"));
+            assert_eq!(grant, format!("jvm-requests.{name}"));
             let import = format!("{JVM_REQUESTS}@0.1.0");
             assert_eq!(grants_for(&import, &[name.to_owned()]), [(grant, what)]);
         }

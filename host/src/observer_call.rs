@@ -1,9 +1,9 @@
 //! The part of an observer's store that its imported functions use.
 
-use observations::batch::Names;
-use observations::event_subscription::Filter;
-use observations::request::{OpenRequests, Request};
-use observations::{EventKind, EventSubscription};
+use jvm_events::batch::Names;
+use jvm_events::event_subscription::Filter;
+use jvm_events::request::{OpenRequests, Request};
+use jvm_events::{EventKind, EventSubscription};
 
 /// The data of an observer that its imported functions use.
 #[derive(Default)]

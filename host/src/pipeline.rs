@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use observations::EventSubscription;
+use jvm_events::EventSubscription;
 use plan_rules::PlanRequest;
 use probes::ProbeTable;
 use rewriter::{ClassFile, HelperClass};

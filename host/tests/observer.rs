@@ -15,10 +15,10 @@ use compiler::compiler;
 use errors::Error;
 use host::config::{LogLevel, PluginConfig};
 use host::{Config, Observer, Pipeline};
+use jvm_events::EventKind;
+use jvm_events::batch::{Names, WORDS};
+use jvm_events::request::Request;
 use monitor_event::entered;
-use observations::EventKind;
-use observations::batch::{Names, WORDS};
-use observations::request::Request;
 use pace::is_within;
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ fn pipeline(config: Value, grants: &[&str]) -> Result<Arc<Pipeline>, Error> {
 fn grants() -> Vec<&'static str> {
     let names = host::config::CAPABILITIES.iter();
     names
-        .filter(|name| name.starts_with("observe-") || name.starts_with("ask-"))
+        .filter(|name| name.starts_with("jvm-"))
         .copied()
         .collect()
 }
@@ -97,13 +97,13 @@ fn errors_are_reported_when_the_plugin_is_loaded() {
         assert!(told.contains(code) && told.contains(text), "{told}");
     }
     let mut few = grants();
-    few.retain(|grant| *grant != "observe-natives");
+    few.retain(|grant| *grant != "jvm-events.natives");
     let Err(error) = pipeline(json!({}), &few) else {
         panic!("expected a capability that is not granted");
     };
     let told = error.to_string();
     assert!(
-        told.contains("H0203") && told.contains("observe-natives"),
+        told.contains("H0203") && told.contains("jvm-events.natives"),
         "{told}"
     );
 }

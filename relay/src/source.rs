@@ -13,7 +13,7 @@ use crate::frame::{BATCH, Frame, LONGEST_NAME};
 use crate::link::{Link, unexpected};
 
 /// File name extensions of the files that are sent.
-pub const EXTENSIONS: [&str; 3] = ["events", "observed", "tables"];
+pub const EXTENSIONS: [&str; 3] = ["events", "jvm-events", "tables"];
 /// Number of last sent bytes that are compared, to detect a file that was written anew.
 const TAIL: usize = 64;
 

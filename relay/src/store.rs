@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn names_that_lead_elsewhere_are_refused() {
-        for name in ["a-1.events", "classhook-7-8-f.2.observed", "x.tables"] {
+        for name in ["a-1.events", "classhook-7-8-f.2.jvm-events", "x.tables"] {
             assert_eq!(check_name(name), Ok(()), "{name}");
         }
         for name in [
@@ -237,10 +237,10 @@ mod tests {
     fn half_of_a_new_file_leaves_the_former() {
         let folder = tempfile::tempdir().unwrap();
         let store = Arc::new(Store::new(folder.path(), 10).unwrap());
-        let mut first = store.open("a.observed").unwrap();
+        let mut first = store.open("a.jvm-events").unwrap();
         assert!(
             store
-                .open("a.observed")
+                .open("a.jvm-events")
                 .unwrap_err()
                 .contains("somebody else")
         );
@@ -256,7 +256,7 @@ mod tests {
                 .contains("more than 10")
         );
         drop(first);
-        let again = store.open("a.observed").unwrap();
+        let again = store.open("a.jvm-events").unwrap();
         assert_eq!(again.length(), 6);
         assert_eq!(again.check().unwrap(), crc32fast::hash(b"former"));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);

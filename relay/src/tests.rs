@@ -122,10 +122,10 @@ fn file_that_grows_and_one_that_is_replaced_arrive_as_they_are() {
         writer.write_all(&long).unwrap();
         let replace = |content: &[u8]| {
             fs::write(from.join("new"), content).unwrap();
-            fs::rename(from.join("new"), from.join("a.observed")).unwrap();
+            fs::rename(from.join("new"), from.join("a.jvm-events")).unwrap();
         };
         replace(b"{}");
-        await_that("the document", || receiver.has("a.observed", b"{}"));
+        await_that("the document", || receiver.has("a.jvm-events", b"{}"));
         replace(b"[]");
         fs::write(from.join("b.events"), "of another").unwrap();
         let report = sender.finish();
@@ -135,7 +135,7 @@ fn file_that_grows_and_one_that_is_replaced_arrive_as_they_are() {
         );
         assert_eq!((report.files.len(), report.connections), (2, 1));
         assert!(receiver.has("a.events", &[b"one", long.as_slice()].concat()));
-        assert!(receiver.has("a.observed", b"[]"));
+        assert!(receiver.has("a.jvm-events", b"[]"));
         assert!(receiver.end());
         assert_eq!(fs::read_dir(&to).unwrap().count(), 2);
     }

@@ -82,7 +82,7 @@ pub trait Observer: Sized + 'static {
     fn report(&mut self, report: &mut Report<'_>) -> Result;
 }
 
-/// The available subscriptions. Each one that a plugin calls needs a grant: `observe-samples` for
+/// The available subscriptions. Each one that a plugin calls needs a grant: `jvm-events.samples` for
 /// [`Subscriptions::samples`], and so on.
 pub struct Subscriptions<'a>(Option<&'a dyn SubscriptionSink>);
 
@@ -161,7 +161,7 @@ impl<'a> Subscriptions<'a> {
 }
 
 /// The available requests to the JVM. The answer is a series of events in the next batch, which
-/// ends with [`EventDetails::Answered`]. Each request that a plugin calls needs a grant: `ask-threads` for
+/// ends with [`EventDetails::Answered`]. Each request that a plugin calls needs a grant: `jvm-requests.threads` for
 /// [`Requests::threads`], and so on.
 ///
 /// A request is rejected until the previous one of the same kind was answered. The plugin pauses
@@ -553,7 +553,7 @@ impl JvmEvent<'_> {
         }
     }
 
-    /// Nanoseconds since the start of the observation.
+    /// Nanoseconds since the start of the recording.
     #[must_use]
     pub fn nanos(&self) -> u64 {
         self.words[1]

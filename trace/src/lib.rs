@@ -6,7 +6,7 @@
 //! | [`recording`] | an event file with its sums in memory and its single calls on disk, in the order of outputs |
 //! | [`results`] | the tables of plugins, for people and for programs |
 //! | [`stacks`], [`flame`] | callers and callees with their durations, as folded stacks and as an SVG |
-//! | [`observed`] | recorded events of JVMs: samples, contention, exceptions, collections |
+//! | [`jvm_events`] | recorded events of JVMs: samples, contention, exceptions, collections |
 //! | [`losses`] | missing data and its causes |
 //! | [`numbers`] | numbers in texts |
 //! | [`perfetto`] | every call on a time line, for <https://ui.perfetto.dev> and `chrome://tracing` |
@@ -29,11 +29,11 @@ mod cells;
 pub mod compact;
 pub mod flame;
 pub mod json_lines;
+pub mod jvm_events;
 pub mod losses;
 pub mod names;
 pub mod nesting;
 pub mod numbers;
-pub mod observed;
 pub mod otlp;
 pub mod perfetto;
 pub mod prometheus;

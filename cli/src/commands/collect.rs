@@ -17,7 +17,7 @@ The exit code is 3 if a sender disconnected before the end of its recording.
 Examples:
   classhook collect tcp://0.0.0.0:7070 --token-file token --output received
   classhook profile 4711 --cpu samples --for 1m --to tcp://collector:7070 --token-file token
-  classhook profile received/*.observed
+  classhook profile received/*.jvm-events
   classhook report received/*.events";
 
 /// Receives recordings from other machines.

@@ -8,8 +8,8 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use control::message::NO_PLUGIN;
 use errors::{Error, PARTIAL};
-use observations::Subscription;
-use observations::recorded::EXTENSION;
+use jvm_events::Subscription;
+use jvm_events::recorded::EXTENSION;
 
 use super::trace::{LiveOutputs, Trace, TracedCalls};
 use crate::args::{COMMAND, EventFiles, FOR, JvmOrCommand, Settings, output_path};
@@ -55,13 +55,13 @@ Examples:
   classhook profile 4711 --cpu samples --only 'com.acme.**' --thread 'http-*' --for 10s
   classhook profile 4711 --wall --for 30s --jfr app.jfr
   classhook profile 4711 --heap dump=app.hprof --max-pause 5s
-  classhook profile kept/classhook-4711-1795482802605-8d26ad37.observed --flame-graph cpu.svg";
+  classhook profile kept/classhook-4711-1795482802605-8d26ad37.jvm-events --flame-graph cpu.svg";
 
 /// Profiles CPU, allocations, locks, exceptions, threads and heap.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct Profile {
-    /// Select a running JVM by process id, a recording (.observed), or a heap dump (.hprof) for --heap retainers
+    /// Select a running JVM by process id, a recording (.jvm-events), or a heap dump (.hprof) for --heap retainers
     #[arg(id = "pid", value_name = "PID|FILE", conflicts_with = "command")]
     pub source: Option<ProfileSource>,
     /// The command and its arguments.
@@ -156,7 +156,7 @@ pub struct ProfileEvents {
     #[arg(long)]
     pub live: bool,
     /// Record this number of frames of a stack, the innermost
-    #[arg(long, value_name = "NUMBER", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=observations::subscription::DEEPEST as i64))]
+    #[arg(long, value_name = "NUMBER", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=jvm_events::subscription::DEEPEST as i64))]
     pub depth: u32,
 }
 
@@ -471,7 +471,7 @@ impl Profile {
         let run = run_id();
         let _folder = TempOutput::of_command(&mut settings)?;
         let mut checked = CheckedOptions::new(&settings, &[NO_PLUGIN.into()], Some(run.clone()))?;
-        checked.options.observe = Some(subscription.to_string());
+        checked.options.jvm_events = Some(subscription.to_string());
         let sending = self
             .relay
             .start(&checked.output, FileSelection::Run(&run))?;
@@ -497,7 +497,7 @@ const LONGEST_INTERVAL: Duration = Duration::from_secs(3600);
 fn interval(text: &str) -> Result<Duration, String> {
     let found = interrupt::duration(text)?;
     let whole = found.subsec_nanos() % 1_000_000 == 0;
-    let range = observations::subscription::SHORTEST_INTERVAL..=LONGEST_INTERVAL;
+    let range = jvm_events::subscription::SHORTEST_INTERVAL..=LONGEST_INTERVAL;
     if whole && range.contains(&found) {
         return Ok(found);
     }
@@ -558,8 +558,8 @@ mod tests {
         assert_eq!("path=a.B[]".parse(), Ok(Heap::Path("a.B[]".into())));
         assert_eq!("4711".parse(), Ok(ProfileSource::Jvm(4711)));
         assert_eq!(
-            "a.observed".parse(),
-            Ok(ProfileSource::File("a.observed".into()))
+            "a.jvm-events".parse(),
+            Ok(ProfileSource::File("a.jvm-events".into()))
         );
         for wrong in ["0", "-1", "app", "app.hook"] {
             assert!(wrong.parse::<ProfileSource>().is_err(), "{wrong}");

@@ -12,7 +12,7 @@ use coverage::report::per_test::PerTest;
 use coverage::report::table::{self, Layout};
 use coverage::report::{Module, Report as Whole};
 use errors::{Error, PARTIAL, Warning, Warnings};
-use observations::recorded::EXTENSION;
+use jvm_events::recorded::EXTENSION;
 use probes::Meta;
 use trace::numbers::counted;
 
@@ -129,7 +129,7 @@ impl Report {
             beside,
             filter: filter.clone(),
             reporters: self.reporters.find()?,
-            observed: plugin_tables::read(&tables, &mut warnings)?,
+            plugin_tables: plugin_tables::read(&tables, &mut warnings)?,
             ..self.trace.clone()
         };
         let has_none = events.is_empty() && tables.is_empty();
@@ -187,11 +187,11 @@ impl Report {
         let mut others = trace.files().into_iter().skip(4);
         if let Some((option, _)) = others.find(|(_, path)| path.is_some()) {
             let message = format!("{option} needs traced calls");
-            return Err(Error::mistake("H0663", message).with("found", "recordings (.observed)"));
+            return Err(Error::mistake("H0663", message).with("found", "recordings (.jvm-events)"));
         }
         if self.slow.slow.is_some() {
             let message = "--slow needs traced calls";
-            return Err(Error::mistake("H0663", message).with("found", "recordings (.observed)"));
+            return Err(Error::mistake("H0663", message).with("found", "recordings (.jvm-events)"));
         }
         let plain = ProfileOutputs::default();
         let outputs = ProfileOutputs {

@@ -4,9 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use control::Request;
-use control::message::{
-    ClassCounts, Hits, HugeMethods, PlanCache, Status as Answer, is_observation,
-};
+use control::message::{ClassCounts, Hits, HugeMethods, PlanCache, Status as Answer, is_recording};
 use errors::Error;
 use trace::numbers::counted;
 
@@ -79,7 +77,7 @@ fn text(status: &Answer) -> String {
     );
     for holder in &status.holders {
         let command = described(holder);
-        text.push_str(&match is_observation(&holder.plugin) {
+        text.push_str(&match is_recording(&holder.plugin) {
             true => format!("a recording runs for {command}\n"),
             false => format!("plugin {} runs for {command}\n", holder.plugin),
         });

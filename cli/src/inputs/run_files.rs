@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use errors::{Error, Warning, Warnings};
 use host::config::COUNTS;
-use observations::tables;
+use jvm_events::tables;
 use probes::events::{self, EventFile, Trace};
 use probes::format::MAGIC;
 use probes::{Meta, Snapshot, SnapshotError};
@@ -143,7 +143,10 @@ fn unknown(path: &Path, start: &[u8]) -> Error {
             "a Classhook snapshot (.hook) or event file (.events), or a JaCoCo file (.exec)",
         )
         .with("found", format!("a file that begins with {start:02x?}"));
-    match path.extension().is_some_and(|it| it == "observed") {
+    match path
+        .extension()
+        .is_some_and(|it| it == jvm_events::recorded::EXTENSION)
+    {
         true => problem.with(
             "help",
             format!("`classhook profile {}` shows it", path.display()),

@@ -42,7 +42,7 @@ pub struct AgentOptions {
     /// The folder in which an agent leaves a file if it cannot start.
     pub failures: Option<PathBuf>,
     /// Selects the JVM's own events to record.
-    pub observe: Option<String>,
+    pub jvm_events: Option<String>,
     /// The plugin of a visiting agent, which leaves when the plugin is released.
     pub visit: Option<String>,
     /// Instruments loaded classes only after attaching is complete.
@@ -107,7 +107,7 @@ impl AgentOptions {
             ("log", self.log.as_deref()),
             ("run", self.run.as_deref()),
             ("failures", failures.as_deref()),
-            ("observe", self.observe.as_deref()),
+            ("jvm-events", self.jvm_events.as_deref()),
             ("visit", self.visit.as_deref()),
             ("later", self.later.then_some("on")),
             ("metaspace", metaspace.as_deref()),
@@ -162,14 +162,14 @@ mod tests {
             log: Some("info".into()),
             run: Some("r1".into()),
             failures: Some("/tmp/f".into()),
-            observe: Some("cpu:10ms;depth:9".into()),
+            jvm_events: Some("cpu:10ms;depth:9".into()),
             visit: Some("trace".into()),
             later: true,
             metaspace: Some(4_096),
             cache: Some("/tmp/c".into()),
             messages: Some("/tmp/m".into()),
         };
-        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,cache=/tmp/c,messages=/tmp/m,file-name=unit-%p,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,about=places,depth=2,max-size=9M,when-full=stop,waits=on,per-loader=on,before-agents=on,on-error=strict,log=info,run=r1,failures=/tmp/f,observe=cpu:10ms;depth:9,visit=trace,later=on,metaspace=4096"#;
+        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,cache=/tmp/c,messages=/tmp/m,file-name=unit-%p,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,about=places,depth=2,max-size=9M,when-full=stop,waits=on,per-loader=on,before-agents=on,on-error=strict,log=info,run=r1,failures=/tmp/f,jvm-events=cpu:10ms;depth:9,visit=trace,later=on,metaspace=4096"#;
         assert_eq!(options.to_text(), expected);
     }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use attach::Attachment;
 use errors::Error;
-use observations::Recorded;
-use observations::recorded::{Deadlock, Stuck};
-use observations::stacks::{Frame, NATIVE, Node, UNKNOWN};
+use jvm_events::Recorded;
+use jvm_events::recorded::{Deadlock, Stuck};
+use jvm_events::stacks::{Frame, NATIVE, Node, UNKNOWN};
 
 use crate::agent::attach_error;
 

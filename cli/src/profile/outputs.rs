@@ -8,16 +8,16 @@ use errors::{Error, PARTIAL};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use globs::Glob;
-use observations::Recorded;
-use observations::merged::merged;
-use observations::selection::Selection;
+use jvm_events::Recorded;
+use jvm_events::merged::merged;
+use jvm_events::selection::Selection;
 use trace::flame::Labels;
+use trace::jvm_events::folded::{self, Weight};
+use trace::jvm_events::jfr::{self, Gaps};
+use trace::jvm_events::table::Layout;
+use trace::jvm_events::{json_lines, perfetto, pprof, table};
 use trace::names::command;
 use trace::numbers::counted;
-use trace::observed::folded::{self, Weight};
-use trace::observed::jfr::{self, Gaps};
-use trace::observed::table::Layout;
-use trace::observed::{json_lines, perfetto, pprof, table};
 use trace::stacks::Side;
 
 use crate::args::Outputs;
@@ -356,8 +356,8 @@ fn nothing_to_draw(path: &std::path::Path) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use observations::Subscription;
-    use observations::recorded::{Collection, Jvm, Lost, VERSION};
+    use jvm_events::Subscription;
+    use jvm_events::recorded::{Collection, Jvm, Lost, VERSION};
 
     #[test]
     fn several_jvms_have_one_table_and_each_says_what_it_lacks() {

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use errors::Error;
-use observations::Recorded;
-use observations::recorded::EXTENSION;
+use jvm_events::Recorded;
+use jvm_events::recorded::EXTENSION;
 
 use crate::inputs::run_files;
 use crate::special_file::is_special;
@@ -43,7 +43,7 @@ pub fn read_all(path: &Path) -> Result<Vec<Recorded>, Error> {
     if files.is_empty() {
         let message = format!("no recording in {}", path.display());
         return Err(
-            Error::mistake("H0610", message).with("expected", "files that end in .observed")
+            Error::mistake("H0610", message).with("expected", "files that end in .jvm-events")
         );
     }
     files.iter().map(|path| read(path)).collect()

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use attach::Process;
 use control::Request;
-use control::message::{NO_PLUGIN, Observation, Released, Status, is_observation};
+use control::message::{JvmEventsFile, NO_PLUGIN, Released, Status, is_recording};
 use errors::Error;
-use observations::{Recorded, Subscription};
+use jvm_events::{Recorded, Subscription};
 use serde::de::DeserializeOwned;
 
 use super::{deadlocks, recorded};
@@ -62,10 +62,10 @@ pub fn record(
     let (mut agent, is_guest) = enter(pid, &settings)?;
     drop(second_signal);
     agent.lease(
-        Some(&holder::observation()),
+        Some(&holder::recording()),
         time.map(|time| time + LEASE_MARGIN),
     )?;
-    let (observed, sending) = match begin(&mut agent, subscription, relay) {
+    let (begun, sending) = match begin(&mut agent, subscription, relay) {
         Ok((file, sending)) => {
             let has_left = || agent.has_left();
             TimedWait::new(time, &mut interrupt).wait("profiling", pid, &has_left);
@@ -73,14 +73,14 @@ pub fn record(
         }
         Err(problem) => (Err(problem), None),
     };
-    if observed.is_err() && is_guest {
+    if begun.is_err() && is_guest {
         agent.lease(None, None)?; // the recording of another command continues
-        return observed.map(|_| RecordedVisit::default());
+        return begun.map(|_| RecordedVisit::default());
     }
     let released = agent.ask_patiently::<Released>(&Request::Release {
-        plugin: holder::observation(),
+        plugin: holder::recording(),
     });
-    let file = observed?;
+    let file = begun?;
     if released.is_err() {
         await_end(pid, &file); // the ending JVM completes the recording
     }
@@ -194,10 +194,10 @@ pub fn ask<T: DeserializeOwned>(pid: i32, request: &Request) -> Result<T, Error>
             answer => return answer,
         }
     };
-    agent.lease(Some(&holder::observation()), None)?;
+    agent.lease(Some(&holder::recording()), None)?;
     let answer = agent.ask_patiently(request);
     let released = agent.ask_patiently::<Released>(&Request::Release {
-        plugin: holder::observation(),
+        plugin: holder::recording(),
     });
     if let (Some(passing), Ok(Released { stays: true, .. })) = (passing, &released) {
         passing.keep();
@@ -208,7 +208,7 @@ pub fn ask<T: DeserializeOwned>(pid: i32, request: &Request) -> Result<T, Error>
 /// Returns the agent in the JVM, loaded if necessary, and whether it was present.
 fn enter(pid: i32, settings: &Settings) -> Result<(Agent, bool), Error> {
     let mut checked = CheckedOptions::new(settings, &[NO_PLUGIN.into()], None)?;
-    checked.options.visit = Some(holder::observation());
+    checked.options.visit = Some(holder::recording());
     let ConnectedAgent { agent, guest, .. } = agent::find_or_load(pid, &checked)?;
     if guest && settings.names_output() {
         return Err(agent::already_there()
@@ -224,16 +224,16 @@ fn begin(
     subscription: &Subscription,
     relay: &RelayOptions,
 ) -> Result<(PathBuf, Option<Sending>), Error> {
-    let observation = agent.ask_for::<Observation>(&Request::Observe {
+    let answer = agent.ask_for::<JvmEventsFile>(&Request::RecordJvmEvents {
         subscription: subscription.to_string(),
-        holder: Some(holder::observation()),
+        holder: Some(holder::recording()),
     });
-    let observation = match observation {
-        Ok(observation) => observation,
+    let answer = match answer {
+        Ok(answer) => answer,
         Err(problem) => return Err(explained(problem, subscription, agent)),
     };
     // The folder is resolved now: the file does not exist yet, and later the process may be gone.
-    let theirs = Path::new(&observation.file);
+    let theirs = Path::new(&answer.file);
     let folder = theirs.parent().unwrap_or(Path::new("/"));
     let folder = agent.path(&folder.to_string_lossy());
     let name = theirs.file_name().unwrap_or_default();
@@ -252,7 +252,7 @@ fn explained(problem: Error, subscription: &Subscription, agent: &mut Agent) -> 
         return problem;
     }
     let problem = match agent.ask_for::<Status>(&Request::Status) {
-        Ok(status) => holder::named(problem, &status.holders, is_observation),
+        Ok(status) => holder::named(problem, &status.holders, is_recording),
         Err(_) => problem,
     };
     problem.with("help", "wait for the end of the other `classhook profile`, or end it with Ctrl-C; one recording can combine --cpu, --wall, --alloc, --monitor, --jni-refs and --gc")

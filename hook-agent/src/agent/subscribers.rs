@@ -3,7 +3,7 @@
 use super::references::References;
 use crate::ffi::jvmti::{Jvmti, MethodId, StackFrame};
 use crate::ffi::refs::{FieldId, GlobalRef};
-use observations::{EventKind, EventSubscription};
+use jvm_events::{EventKind, EventSubscription};
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
@@ -39,7 +39,7 @@ pub(crate) struct Subscribers {
     exhausted: Mutex<Option<Instant>>,
     /// The number of recordings so far, and that of plugins that subscribed.
     pub recordings: AtomicU64,
-    pub observing_plugins: AtomicU64,
+    pub observers: AtomicU64,
     /// Garbage collections.
     pub collections: Collections,
 }
@@ -314,7 +314,7 @@ impl Subscribers {
             holder: Mutex::default(),
             exhausted: Mutex::default(),
             recordings: AtomicU64::new(0),
-            observing_plugins: AtomicU64::new(0),
+            observers: AtomicU64::new(0),
             collections: Collections::new(),
         }
     }
@@ -405,7 +405,7 @@ impl Subscribers {
         }
         let count = match id {
             SubscriberId::Recording => Some(&self.recordings),
-            SubscriberId::Plugin(_) => Some(&self.observing_plugins),
+            SubscriberId::Plugin(_) => Some(&self.observers),
             SubscriberId::Waits(_) => None, // it has no file of its own
         };
         if let Some(count) = count {

@@ -9,7 +9,7 @@ use crate::agent::plugins::PluginSet;
 use crate::loaded_classes::{self, LoadedClass};
 use crate::plugin_compiler::PluginCompiler;
 use crate::retransform::{self, Report};
-use crate::{current, messages, observe, structural_edits};
+use crate::{current, messages, structural_edits, subscribers};
 use control::Refusal;
 use control::message::{Change, Shortage};
 use host::config::PluginConfig;
@@ -262,7 +262,7 @@ fn settled(
 ) -> Result<Change, Shortage> {
     let Context { agent, jvm } = context;
     if let Some(agent) = current::get() {
-        observe::update_plugin_subscriptions(agent, jvm);
+        subscribers::update_plugin_subscriptions(agent, jvm);
     }
     let wanted = |class: &LoadedClass<'_>| retransform::is_wanted(agent, jvm, class, &wants);
     let before = failed_plugins(agent).len();

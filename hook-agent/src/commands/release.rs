@@ -3,9 +3,9 @@
 use super::context::Context;
 use super::{change, off, session};
 use crate::agent::Agent;
-use crate::{observe, test_runs};
+use crate::{subscribers, test_runs};
 use control::Refusal;
-use control::message::{Holder, NO_PLUGIN, PluginState, Released, is_observation};
+use control::message::{Holder, NO_PLUGIN, PluginState, Released, is_recording};
 
 /// The plugin that measures coverage per test.
 const COVERAGE: &str = "coverage";
@@ -23,12 +23,12 @@ pub(super) fn release(context: Context<'_>, plugin: &str) -> Result<Released, Re
         .map_or(plugin, |session| session.plugin.as_str());
     context.agent.end_visit(plugin);
     if context.agent.subscribers.is_held_by(plugin) {
-        observe::finish_recording(context.agent);
+        subscribers::finish_recording(context.agent);
     }
     if is_needed(context.agent, plugin) {
         // An agent that was loaded for a single request has no plugin of that name.
         let failed = match plugin {
-            plugin if plugin == NO_PLUGIN || is_observation(plugin) => Vec::new(),
+            plugin if plugin == NO_PLUGIN || is_recording(plugin) => Vec::new(),
             plugin => change::disable(context, plugin)?.failed,
         };
         match &session {

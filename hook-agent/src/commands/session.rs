@@ -6,7 +6,7 @@ use crate::agent::sessions::Session;
 use crate::ffi::process;
 use crate::messages::Code;
 use crate::spans::event_file::EventFile;
-use crate::{current, messages, observe, recorded};
+use crate::{current, messages, recorded, subscribers};
 use control::Refusal;
 use control::message::{Change, Session as Begun, SessionRequest};
 use host::Config;
@@ -68,7 +68,7 @@ pub(super) fn end(context: Context<'_>, session: &Session) {
     let spans = agent.table.spans_of(session.number);
     // Methods that are still running leave no record.
     spans.set_mode(SpanMode::Off, |_| true);
-    observe::end_waits(agent, session.number);
+    subscribers::end_waits(agent, session.number);
     session.file.write(jvm, true);
     session.file.complete();
     if spans.is_empty() {
@@ -118,9 +118,9 @@ fn started(
     })?;
     messages::info(format_args!("recording spans to {}", path.display()));
     if let (true, Some(agent)) = (added.agent.waits, current::get()) {
-        observe::begin_waits(agent, jvm, number).map_err(|cause| {
+        subscribers::begin_waits(agent, jvm, number).map_err(|cause| {
             let message = format!("waits and collections cannot be recorded: {cause}");
-            Refusal::new(Code::Observe.as_str(), message)
+            Refusal::new(Code::JvmEvents.as_str(), message)
         })?;
     }
     let session = Session {

@@ -45,7 +45,7 @@ struct NextFunctions {
 }
 
 static NEXT_FUNCTIONS: [NextFunctions; ENTRIES] = [const { NextFunctions::none() }; ENTRIES];
-static IS_OBSERVED: AtomicBool = AtomicBool::new(false);
+static IS_RECORDED: AtomicBool = AtomicBool::new(false);
 /// Held while entries are replaced.
 static EXCHANGE: Mutex<()> = Mutex::new(());
 
@@ -107,7 +107,7 @@ pub(crate) enum NotReplaced {
 /// # Errors
 ///
 /// The table is unchanged then.
-pub(crate) fn observe(jvmti: Jvmti, live: Live) -> Result<(), NotReplaced> {
+pub(crate) fn record(jvmti: Jvmti, live: Live) -> Result<(), NotReplaced> {
     let _turn = EXCHANGE.lock().unwrap_or_else(PoisonError::into_inner);
     let mut replaced: Vec<&NextFunctions> = Vec::new();
     let undo = |replaced: &[&NextFunctions]| {
@@ -135,14 +135,14 @@ pub(crate) fn observe(jvmti: Jvmti, live: Live) -> Result<(), NotReplaced> {
         undo(&replaced);
         NotReplaced::Refused(error)
     })?;
-    IS_OBSERVED.store(true, Ordering::Release);
+    IS_RECORDED.store(true, Ordering::Release);
     Ok(())
 }
 
 /// Stops reporting, and restores the entries that no other agent has replaced meanwhile.
 pub(crate) fn leave(jvmti: Jvmti, live: Live) {
     let _turn = EXCHANGE.lock().unwrap_or_else(PoisonError::into_inner);
-    IS_OBSERVED.store(false, Ordering::Release);
+    IS_RECORDED.store(false, Ordering::Release);
     let Ok(table) = JniTable::read(jvmti, live) else {
         return;
     };
@@ -214,20 +214,20 @@ fn call_next<R>(entry: JniEntry, body: impl FnOnce(*mut c_void, bool) -> R) -> R
     // A thread that is ending may have no cell any more.
     let calls = CALLS.try_with(|calls| calls[at].replace(calls[at].get() + 1));
     let calls = calls.unwrap_or(0);
-    let is_observed = calls == 0 && IS_OBSERVED.load(Ordering::Acquire) && !is_open();
-    let result = body(NEXT_FUNCTIONS[at].next(calls), is_observed);
+    let is_recorded = calls == 0 && IS_RECORDED.load(Ordering::Acquire) && !is_open();
+    let result = body(NEXT_FUNCTIONS[at].next(calls), is_recorded);
     let _ = CALLS.try_with(|all| all[at].set(calls));
     result
 }
 
 fn create(entry: JniEntry, env: *mut JNIEnv, object: jobject, is_weak: bool) -> jobject {
-    call_next(entry, |next, is_observed| {
+    call_next(entry, |next, is_recorded| {
         if next.is_null() {
             return null_mut(); // never happens: the agent's function is in the table only when the next one is known
         }
         // SAFETY: the pointer was at the index of such a function in JNI's table; the arguments are the caller's.
         let made = unsafe { std::mem::transmute::<*mut c_void, New>(next)(env, object) };
-        if is_observed && !made.is_null() {
+        if is_recorded && !made.is_null() {
             report(env, made, is_weak);
         }
         made
@@ -235,8 +235,8 @@ fn create(entry: JniEntry, env: *mut JNIEnv, object: jobject, is_weak: bool) -> 
 }
 
 fn delete(entry: JniEntry, env: *mut JNIEnv, reference: jobject, is_weak: bool) {
-    call_next(entry, |next, is_observed| {
-        if is_observed && !reference.is_null() {
+    call_next(entry, |next, is_recorded| {
+        if is_recorded && !reference.is_null() {
             // Before the deletion: afterwards another thread may get the same handle.
             let handle = handle(reference, is_weak);
             if let Some(handlers) = handlers::get() {

@@ -31,7 +31,7 @@ A comma or backslash inside a value is written \\, or \\\\.
   grant=A;B          grant capabilities: probes, rewrite, structure (members and names),
                      raw (whole class files), helpers (helper classes), boot (classes
                      of the boot and platform loaders), natives (spans on native
-                     methods), observe-samples and others (events of the JVM).
+                     methods), jvm-events.samples and others (events of the JVM).
                      For the plugins of plugin=, else for all
   settings=JSON      configure the plugins of plugin=, else all, with this
                      [plugin.config] as JSON
@@ -82,7 +82,7 @@ A comma or backslash inside a value is written \\, or \\\\.
   jacoco-tcp-remote=on|off
                      permit an address that other machines reach, without
                      authentication (default: off)
-  observe=A;B;C      record events of the JVM for `classhook profile`:
+  jvm-events=A;B;C   record events of the JVM for `classhook profile`:
                      cpu:10ms (samples of threads that use CPU time, at this interval),
                      allocations:524288 (a sample per this number of bytes of a thread),
                      live (the sampled objects that are alive at the end), monitors,
@@ -134,7 +134,7 @@ const KEYS: [&str; 38] = [
     "before-agents",
     "jacoco-tcp",
     "jacoco-tcp-remote",
-    "observe",
+    "jvm-events",
     "visit",
     "later",
     "metaspace",
@@ -270,7 +270,7 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
         "jacoco-tcp-remote" => {
             config.agent.jacoco_tcp_remote = parse_switch("jacoco-tcp-remote", value)?;
         }
-        "observe" => config.agent.observe = Some(parse_subscription(value)?),
+        "jvm-events" => config.agent.jvm_events = Some(parse_subscription(value)?),
         "visit" => config.agent.visit = Some(value.to_owned()),
         "later" => config.agent.later = parse_switch("later", value)?,
         "metaspace" => config.agent.metaspace = Some(parse_number("metaspace", value)?),

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use conditions::Watch;
-use observations::Subscription;
+use jvm_events::Subscription;
 use probes::{FileName, HitCode};
 
 use super::lock::{self, LOCK, Lock};
@@ -67,7 +67,7 @@ pub struct Agent {
     /// Allows an address that other machines can reach.
     pub jacoco_tcp_remote: bool,
     /// The JVM events to record.
-    pub observe: Option<Subscription>,
+    pub jvm_events: Option<Subscription>,
     /// The plugin for which the agent was loaded. The agent leaves when the plugin is released.
     pub visit: Option<String>,
     /// Instruments loaded classes after the attach has returned instead of during it. Only for
@@ -177,28 +177,28 @@ pub const CAPABILITIES: [&str; 29] = [
     "helpers",
     "boot",
     "natives",
-    "observe-samples",
-    "observe-allocations",
-    "observe-monitors",
-    "observe-exceptions",
-    "observe-collections",
-    "observe-threads",
-    "observe-classes",
-    "observe-compilations",
-    "observe-natives",
-    "observe-exhaustion",
-    "observe-catches",
-    "observe-unloads",
-    "observe-frees",
-    "observe-dumps",
-    "ask-threads",
-    "ask-cpu-times",
-    "ask-histogram",
-    "ask-properties",
-    "ask-stack",
-    "ask-monitors",
-    "ask-paths",
-    "ask-monitor-usage",
+    "jvm-events.samples",
+    "jvm-events.allocations",
+    "jvm-events.monitors",
+    "jvm-events.exceptions",
+    "jvm-events.collections",
+    "jvm-events.threads",
+    "jvm-events.classes",
+    "jvm-events.compilations",
+    "jvm-events.natives",
+    "jvm-events.exhaustion",
+    "jvm-events.catches",
+    "jvm-events.unloads",
+    "jvm-events.frees",
+    "jvm-events.dumps",
+    "jvm-requests.threads",
+    "jvm-requests.cpu-times",
+    "jvm-requests.histogram",
+    "jvm-requests.properties",
+    "jvm-requests.stack",
+    "jvm-requests.monitors",
+    "jvm-requests.paths",
+    "jvm-requests.monitor-usage",
 ];
 
 impl Default for Agent {
@@ -222,7 +222,7 @@ impl Default for Agent {
             before_agents: false,
             jacoco_tcp: None,
             jacoco_tcp_remote: false,
-            observe: None,
+            jvm_events: None,
             visit: None,
             later: false,
             metaspace: None,

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use observations::Subscription;
+use jvm_events::Subscription;
 use probes::{FileName, HitCode};
 
 use super::settings::{CAPABILITIES, LogLevel, OnError, WhenFull};
@@ -63,7 +63,7 @@ pub(super) fn parse_size(key: &'static str, value: &str) -> Result<u64, Error> {
 /// Parses a subscription, such as `cpu:10ms;monitors`.
 pub(super) fn parse_subscription(value: &str) -> Result<Subscription, Error> {
     Subscription::parse(value).map_err(|cause| {
-        Error::mistake("H0105", "`observe` has an invalid value").with("cause", cause)
+        Error::mistake("H0105", "`jvm-events` has an invalid value").with("cause", cause)
     })
 }
 

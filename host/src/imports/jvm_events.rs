@@ -1,7 +1,7 @@
 //! The interface `jvm-events`: subscriptions to events, and the names behind the numbers of events.
 
-use observations::EventKind;
-use observations::event_subscription::Filter as Wanted;
+use jvm_events::EventKind;
+use jvm_events::event_subscription::Filter as Wanted;
 use plan_rules::RefusedRequest;
 use wasmtime::component::Linker;
 use wasmtime::{Result, StoreContextMut};

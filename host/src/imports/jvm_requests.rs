@@ -1,6 +1,6 @@
 //! The interface `jvm-requests`: requests to the JVM from an observing plugin.
 
-use observations::request::Request;
+use jvm_events::request::Request;
 use plan_rules::RefusedRequest;
 use wasmtime::component::Linker;
 use wasmtime::{Result, StoreContextMut};

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use observations::EventSubscription;
+use jvm_events::EventSubscription;
 
 use crate::bindings::TransformPluginPre;
 use crate::capabilities;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use observations::EventSubscription;
-use observations::batch::Names;
-use observations::request::Request;
-use observations::tables::Table;
+use jvm_events::EventSubscription;
+use jvm_events::batch::Names;
+use jvm_events::request::Request;
+use jvm_events::tables::Table;
 use plan_rules::ComputedTables;
 use wasmtime::Store;
 use wasmtime::component::{ComponentExportIndex, Instance};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use observations::batch::Names;
+use jvm_events::batch::Names;
 
 use super::Folder;
 use super::assembly::Function::{

@@ -1,7 +1,7 @@
 //! An event for an observer of monitors.
 
-use observations::batch::{Event, EventType, Names};
-use observations::stacks::Frame;
+use jvm_events::batch::{Event, EventType, Names};
+use jvm_events::stacks::Frame;
 
 /// The words of the event of a thread that entered a monitor.
 pub fn entered(names: &mut Names) -> Vec<u64> {

@@ -46,7 +46,7 @@ mod class;
 mod declared;
 mod edits;
 pub mod java;
-mod observed;
+mod jvm_events;
 mod plan;
 mod report;
 
@@ -61,7 +61,7 @@ use rewriter::{
 };
 
 use class::NativeClass;
-pub use observed::{Observed, observe, requests, subscriptions};
+pub use jvm_events::{JvmEvents, observe, requests, subscriptions};
 use plan::PlanRecord;
 pub use report::{Recording, Reported};
 

@@ -13,7 +13,7 @@ fn one_component_counts_observes_and_computes() {
         let (program, output) = (jdk.tool("java"), folder.path().join("out"));
         let texts = [&component, &output, &program, &classes].map(|path| path.to_string_lossy());
         let [component, output, program, classes] = texts.each_ref().map(AsRef::as_ref);
-        let grants = ["--grant", "probes", "--grant", "observe-threads"];
+        let grants = ["--grant", "probes", "--grant", "jvm-events.threads"];
         let java = ["--", program, "-Xcheck:jni", "-cp", classes, "Called"];
         let run = ["plugin", "run", component, "-o", output];
         let run = classhook(&[&run[..], &grants, &java].concat());

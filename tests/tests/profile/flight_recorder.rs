@@ -263,7 +263,7 @@ fn recordings_of_several_jvms_are_chunks_of_one_file() {
     assert!(summary.contains("Chunks: 2"), "{summary}");
     let again = folder.path().join("again.jfr");
     let again = again.to_string_lossy();
-    let files = javac::files_with_extension(&kept, "observed");
+    let files = javac::files_with_extension(&kept, "jvm-events");
     let recording = files[0].to_string_lossy();
     let run = classhook(&["profile", &recording, "--jfr", &again]);
     run.assert_success();
@@ -278,7 +278,7 @@ fn recordings_of_several_jvms_are_chunks_of_one_file() {
     let command = command.each_ref().map(String::as_str);
     let words = ["profile", "--monitor", "-o", &*output, "--"];
     classhook(&[&words[..], &command].concat()).assert_success();
-    let files = javac::files_with_extension(&without_times, "observed");
+    let files = javac::files_with_extension(&without_times, "jvm-events");
     let recording = files[0].to_string_lossy();
     let lines = folder.path().join("again.jsonl");
     let written = ["--jfr", &*again, "--json-lines", &*lines.to_string_lossy()].map(str::to_owned);

@@ -208,7 +208,7 @@ fn selected_part_of_a_recording_is_shown_and_files_are_written() {
     assert!(lines.contains(";Told.spin "), "{lines}");
     let drawn = std::fs::read_to_string(&*svg).expect("the file");
     assert!(drawn.contains("<svg") && drawn.contains("Told.spin"));
-    let kept = javac::files_with_extension(&folder.path().join("kept"), "observed");
+    let kept = javac::files_with_extension(&folder.path().join("kept"), "jvm-events");
     let kept = kept[0].to_string_lossy();
     let again = classhook(&["profile", &kept, "--only", "Told", "--thread", "spinner"]);
     again.assert_success();

@@ -156,7 +156,7 @@ fn agent_of_another_command_records_for_a_while_and_continues() {
     kill_process(Pid::from_child(&first), Signal::INT).expect("it runs");
     assert!(first.wait().expect("an end").success());
     classhook(&["profile", &pid, "--gc", "--for", "1s"]).assert_success();
-    assert!(javac::files_with_extension(folder.path(), "observed").is_empty());
+    assert!(javac::files_with_extension(folder.path(), "jvm-events").is_empty());
     classhook(&["status", &pid]).assert_success();
     let (mut last, told) = begun(&["profile", &pid, "--gc"]);
     classhook(&["off", &pid]).assert_success();
@@ -207,7 +207,7 @@ fn recording_of_a_stopped_jvm_is_completed_when_it_goes_on() {
 #[test]
 fn recording_that_is_no_file_is_refused() {
     let folder = scratch();
-    let device = folder.path().join("device.observed");
+    let device = folder.path().join("device.jvm-events");
     std::os::unix::fs::symlink("/dev/null", &device).expect("a link");
     classhook(&["profile", &device.to_string_lossy()])
         .assert_exit(2)

@@ -33,7 +33,7 @@ fn recorded(pid: i32, folder: &Path, looks: u64) -> (String, Vec<Value>) {
     let files = ["--json-lines", rows, "--folded", stacks];
     let (mut command, _told) = begun(&[&words[..], &files].concat());
     await_that("so many looks", || {
-        let files = javac::files_with_extension(&kept, "observed");
+        let files = javac::files_with_extension(&kept, "jvm-events");
         let text = files.first().and_then(|file| std::fs::read(file).ok());
         let found = text.and_then(|text| serde_json::from_slice::<Value>(&text).ok());
         found.is_some_and(|found| found["wall_looks"]["count"].as_u64() >= Some(looks))
@@ -41,7 +41,7 @@ fn recorded(pid: i32, folder: &Path, looks: u64) -> (String, Vec<Value>) {
     kill_process(Pid::from_child(&command), Signal::INT).expect("it runs");
     assert!(command.wait().expect("an end").success());
     assert_no_agent(&pid);
-    let again = javac::files_with_extension(&kept, "observed");
+    let again = javac::files_with_extension(&kept, "jvm-events");
     let shown = classhook(&["profile", &again[0].to_string_lossy()]);
     shown.assert_success();
     let text = std::fs::read_to_string(&file).expect("the file");

@@ -84,8 +84,8 @@ fn received_files_equal_the_recorded_ones() {
     run.assert_success()
         .assert_stderr("sent 1 file to tcp://127.0.0.1:");
     let [here, there] = [
-        javac::files_with_extension(&kept, "observed"),
-        collector.received("observed"),
+        javac::files_with_extension(&kept, "jvm-events"),
+        collector.received("jvm-events"),
     ];
     let read = |files: &[PathBuf]| std::fs::read(&files[0]).expect("the file");
     assert_eq!((here.len(), there.len()), (1, 1));
@@ -124,7 +124,7 @@ fn received_files_equal_the_recorded_ones() {
         "{}",
         report.report()
     );
-    assert_eq!(collector.received("observed").len(), 2);
+    assert_eq!(collector.received("jvm-events").len(), 2);
     let (told, is_whole) = collector.end();
     assert!(
         is_whole && told.contains("received: 3 files are whole"),
@@ -179,7 +179,7 @@ fn recording_for_a_missing_receiver_is_made_all_the_same() {
             run.report()
         );
     }
-    assert!(collector.received("observed").is_empty());
+    assert!(collector.received("jvm-events").is_empty());
     let (told, _) = collector.end();
     assert!(told.contains("refused 127.0.0.1:"), "{told}");
     other.end();

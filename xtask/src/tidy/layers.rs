@@ -35,7 +35,7 @@ const LAYERS: [Layer; 30] = [
         tests: &[],
     },
     Layer {
-        name: "observations",
+        name: "jvm-events",
         product: &["jvms", "globs"],
         tests: &[],
     },
@@ -81,7 +81,7 @@ const LAYERS: [Layer; 30] = [
     },
     Layer {
         name: "trace",
-        product: &["jvms", "escape", "observations", "probes"],
+        product: &["jvms", "escape", "jvm-events", "probes"],
         tests: &[],
     },
     Layer {
@@ -125,7 +125,7 @@ const LAYERS: [Layer; 30] = [
             "jvms",
             "globs",
             "conditions",
-            "observations",
+            "jvm-events",
             "escape",
             "errors",
             "rewriter",
@@ -146,7 +146,7 @@ const LAYERS: [Layer; 30] = [
         product: &[
             "jvms",
             "conditions",
-            "observations",
+            "jvm-events",
             "escape",
             "errors",
             "control",
@@ -163,7 +163,7 @@ const LAYERS: [Layer; 30] = [
             "jvms",
             "globs",
             "conditions",
-            "observations",
+            "jvm-events",
             "escape",
             "errors",
             "attach",

@@ -7,7 +7,7 @@ use clap::Args;
 use errors::{Error, PARTIAL, Warning, Warnings};
 use host::Config;
 use host::config::PluginConfig;
-use observations::tables::PluginTables;
+use jvm_events::tables::PluginTables;
 use trace::recording::Recording;
 
 use super::loaded_plugin::LoadedPlugin;
@@ -150,15 +150,15 @@ impl Run {
         })?;
         let mut warnings = Warnings::default();
         let name = &loaded.description.name;
-        let observed = plugin_tables::of_run((&run, name), &checked.output, &mut warnings);
-        let shown = observed.and_then(|observed| {
+        let tables = plugin_tables::of_run((&run, name), &checked.output, &mut warnings);
+        let shown = tables.and_then(|tables| {
             let recordings = traces::of_run(
                 &run,
                 &checked.output,
                 &self.outputs.scratch(),
                 &mut warnings,
             )?;
-            self.show((recordings, observed), warnings, loaded)
+            self.show((recordings, tables), warnings, loaded)
         });
         match shown {
             Err(problem) if code == 0 => Err(problem),
@@ -203,9 +203,9 @@ impl Run {
         }
         let mut warnings = Warnings::default();
         let name = &loaded.description.name;
-        let observed = plugin_tables::beside(&ended.snapshot, name, &mut warnings)?;
+        let tables = plugin_tables::beside(&ended.snapshot, name, &mut warnings)?;
         let recordings = traces::of_visit(&ended, &self.outputs.scratch(), &mut warnings)?;
-        let shown = self.show((recordings, observed), warnings, loaded);
+        let shown = self.show((recordings, tables), warnings, loaded);
         let unanswered = ended.unanswered.take();
         let code = match (shown, unanswered) {
             (Ok(code), None) => code,
@@ -220,7 +220,7 @@ impl Run {
     /// Prints the plugin's data, without that of other plugins, and returns the exit code.
     fn show(
         &self,
-        (mut recordings, observed): (Vec<Recording>, Vec<PluginTables>),
+        (mut recordings, tables): (Vec<Recording>, Vec<PluginTables>),
         warnings: Warnings,
         loaded: &LoadedPlugin,
     ) -> Result<u8, Error> {
@@ -234,9 +234,9 @@ impl Run {
             recording.retain(|span| span.plugin == plugin.name);
         }
         recordings.retain(|one| !one.trace.spans.is_empty() || !one.trace.places.is_empty());
-        if !recordings.is_empty() || !observed.is_empty() {
+        if !recordings.is_empty() || !tables.is_empty() {
             let outputs = TraceOutputs {
-                observed,
+                plugin_tables: tables,
                 reporters: loaded.reporters.clone(),
                 ..self.outputs.clone()
             };

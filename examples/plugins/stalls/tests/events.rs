@@ -1,7 +1,7 @@
 //! The plugin's tables for some events, without a JVM.
 
 use classhook_sdk::EventDetails;
-use classhook_testkit::{Observed, observe, subscriptions};
+use classhook_testkit::{JvmEvents, observe, subscriptions};
 use stalls::Watch;
 
 #[test]
@@ -9,14 +9,14 @@ fn waits_are_added_up_by_place_and_collections_together() {
     let entered = |nanos| EventDetails::Entered { nanos };
     let collection = |nanos| EventDetails::Collection { nanos, used: 0 };
     let (find, put) = (("acme/Store", "find", 7), ("acme/Store", "put", 9));
-    let observed = Observed::default()
+    let events = JvmEvents::default()
         .event("a", "acme.Gate", entered(5), &[find])
         .event("", "", collection(3), &[])
         .event("b", "acme.Gate", entered(20), &[put])
         .event("a", "acme.Gate", EventDetails::Waited { nanos: 99 }, &[put])
         .event("", "", collection(4), &[])
         .event("c", "acme.Gate", entered(6), &[find]);
-    let made = observe::<Watch>("", &observed);
+    let made = observe::<Watch>("", &events);
     made.assert_table(
         "monitors",
         "monitor,method,line,waits,total,longest\n\

@@ -86,7 +86,7 @@ impl<'a> EventBench<'a> {
             self.agent.display(),
             output.display()
         );
-        let listening = format!("{agent},observe={}", self.recorded);
+        let listening = format!("{agent},jvm-events={}", self.recorded);
         let mut jvms = Vec::new();
         for argument in [None, Some(agent), Some(listening)] {
             jvms.push(self.start(argument)?);
@@ -120,7 +120,7 @@ impl<'a> EventBench<'a> {
         let mut files = std::fs::read_dir(output)?
             .collect::<std::io::Result<Vec<_>>>()?
             .into_iter();
-        let file = files.find(|file| file.path().extension().is_some_and(|it| it == "observed"));
+        let file = files.find(|file| file.path().extension().is_some_and(|it| it == "jvm-events"));
         let file = file.with_context(|| format!("no recording in {}", output.display()))?;
         let recording: serde_json::Value = serde_json::from_slice(&std::fs::read(file.path())?)?;
         let (rows, number) = match self.name {
