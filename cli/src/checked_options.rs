@@ -167,7 +167,7 @@ impl Launched {
     /// Prints the failures, and returns the exit code.
     fn after(&self, missing: &Result<Warnings, Error>) -> u8 {
         match missing {
-            Ok(warnings) => complain(&warnings),
+            Ok(warnings) => complain(warnings),
             Err(problem) => complain(format_args!("{problem}\n")),
         }
         match self.code {

@@ -3,6 +3,8 @@
 //! Only a successful trial makes a finding good: a JVM starts, a running JVM answers, a file is
 //! written. The trials delete their files.
 
+mod first_message;
+mod hit_trial;
 mod jvm;
 mod machine;
 mod write_check;

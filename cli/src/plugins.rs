@@ -37,9 +37,7 @@ pub fn configuration(plugin: &str) -> Result<PluginConfig, Error> {
             BUNDLED.join(", ")
         );
         let message = format!("there is no bundled plugin `{plugin}`");
-        return Err(Error::mistake("H0105", message)
-            .with("expected", expected)
-            .into());
+        return Err(Error::mistake("H0105", message).with("expected", expected));
     };
     Ok(PluginConfig {
         grant: CAPABILITIES.map(str::to_owned).to_vec(),
@@ -54,9 +52,7 @@ fn configured(plugin: &str, file: &Path) -> Result<PluginConfig, Error> {
     let Some(index) = all.iter().position(|found| found.name == wanted.name) else {
         let names: Vec<_> = all.iter().map(|found| found.name.as_str()).collect();
         let message = format!("{} configures no plugin `{}`", file.display(), wanted.name);
-        return Err(Error::mistake("H0105", message)
-            .with("found", names.join(", "))
-            .into());
+        return Err(Error::mistake("H0105", message).with("found", names.join(", ")));
     };
     let found = all.swap_remove(index);
     Ok(PluginConfig {
@@ -73,7 +69,7 @@ fn configured(plugin: &str, file: &Path) -> Result<PluginConfig, Error> {
 /// # Errors
 /// As [`configuration`], and if the settings or the plugin cannot be loaded.
 pub fn pipeline(plugin: &str, settings: Option<&Path>) -> Result<Pipeline, Error> {
-    Ok(Pipeline::new(&alone(plugin, settings)?, &PluginCompiler)?)
+    Pipeline::new(&alone(plugin, settings)?, &PluginCompiler)
 }
 
 /// As [`configuration`], with settings from a `classhook.toml` if given.

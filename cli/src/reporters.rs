@@ -114,10 +114,7 @@ fn one(plugin: &PluginConfig, recorded: &Arc<Vec<Table>>) -> Result<Vec<Table>, 
         return Err((cause.clone(), not_computed(name, cause)));
     }
     match reported {
-        Err(error) => {
-            let problem = Error::from(error);
-            Err((problem.to_string(), problem))
-        }
+        Err(problem) => Err((problem.to_string(), problem)),
         Ok(Reported::Nothing) => Ok(Vec::new()),
         Ok(Reported::Failed(cause, help)) => {
             let problem = not_computed(name, &cause);

@@ -10,7 +10,8 @@ use host::cache::Cache;
 use host::compiler::{Compiler, CompilerProcess};
 use host::plugin_file::PluginFile;
 
-use super::{Finding, write_check};
+use super::first_message::first_message;
+use super::{Finding, State, hit_trial, write_check};
 use crate::child;
 use crate::inputs::run_files;
 use crate::launch::{self, AGENT_LIBRARY, AgentOptions};
@@ -46,6 +47,8 @@ const LANGUAGES: [(&str, &str, &str); 3] = [
 #[must_use]
 pub fn of_machine(java: &OsString) -> Vec<Finding> {
     let mut findings = vec![agent(), java_with_agent(java)];
+    let starts = findings.iter().all(|finding| finding.state == State::Good);
+    findings.extend(starts.then(|| hit_trial::of_compilers(java)));
     findings.extend([compiler(), cache(), output()]);
     findings.push(clock());
     findings.extend(VARIABLES.iter().filter_map(|name| variable(name)));
@@ -112,11 +115,7 @@ const MEND_ITS_OPTIONS: &str =
 fn fails_alone(java: &OsString) -> Option<String> {
     let ran = Command::new(java).arg("-version").output();
     let ran = ran.ok().filter(|ran| !ran.status.success())?;
-    let printed = [ran.stdout, ran.stderr].concat();
-    let printed = String::from_utf8_lossy(&printed);
-    let mut lines = printed.lines().map(str::trim);
-    let said = lines.find(|line| !line.is_empty() && !line.starts_with("Picked up "));
-    Some(said.unwrap_or("it prints no cause").to_owned())
+    Some(first_message(&ran))
 }
 
 const START_IT_ALONE: &str = "start it once without classhook to see whether it works";

@@ -142,29 +142,7 @@ fn every_command_of_root_works_on_the_jvm_of_a_service_user() {
             "profile", "PID", "--gc", "--cpu", "samples", "--for", "100ms",
         ]);
 
-        let watch = ["watch", "PID", "Service$Order.total", "--limit", "2"];
-        assert!(told(&watch).stdout.contains("total"), "{jdk}");
-        let trace = [
-            "trace",
-            "PID",
-            "--methods",
-            "Service$Order.*",
-            "--for",
-            "200ms",
-        ];
-        let traced = told(&trace);
-        assert!(
-            traced.stdout.contains("Service$Order.total"),
-            "{}",
-            traced.report()
-        );
-        if is_root() {
-            let elsewhere = format!("/tmp/classhook-{USER}");
-            assert!(traced.stderr.contains(&elsewhere), "{}", traced.report());
-        }
-        let covered = told(&["coverage", "PID", "--select", "Service*", "--for", "100ms"]);
-        assert!(covered.stdout.contains("Service"), "{}", covered.report());
-
+        visits(&told);
         stays(&told, program.path());
         assert_no_agent(&pid);
         assert_eq!(service.end().code, Some(0), "{jdk}");
@@ -175,6 +153,33 @@ fn every_command_of_root_works_on_the_jvm_of_a_service_user() {
         );
     }
     let _ = std::fs::remove_dir_all(format!("/tmp/classhook-{USER}")); // without root it does not exist
+}
+
+/// Tests the commands whose agent leaves when they end.
+fn visits(told: &dyn Fn(&[&str]) -> Run) {
+    let watch = ["watch", "PID", "Service$Order.total", "--limit", "2"];
+    let watched = told(&watch);
+    assert!(watched.stdout.contains("total"), "{}", watched.report());
+    let trace = [
+        "trace",
+        "PID",
+        "--methods",
+        "Service$Order.*",
+        "--for",
+        "200ms",
+    ];
+    let traced = told(&trace);
+    assert!(
+        traced.stdout.contains("Service$Order.total"),
+        "{}",
+        traced.report()
+    );
+    if is_root() {
+        let elsewhere = format!("/tmp/classhook-{USER}");
+        assert!(traced.stderr.contains(&elsewhere), "{}", traced.report());
+    }
+    let covered = told(&["coverage", "PID", "--select", "Service*", "--for", "100ms"]);
+    assert!(covered.stdout.contains("Service"), "{}", covered.report());
 }
 
 /// Tests the agent that stays, and all requests to it.

@@ -31,6 +31,26 @@ fn doctor_starts_every_jdk_with_the_agent() {
         assert!(java.starts_with("good"), "{}", run.report());
         assert!(java.contains(&version), "{jdk}: {java}");
         assert!(java.ends_with("starts with the agent, which records"));
+        let [probes] = lines(&run, "probes")[..] else {
+            panic!("{}", run.report());
+        };
+        assert!(probes.starts_with("good"), "{jdk}: {probes}");
+    }
+}
+
+/// The interpreter compiles nothing, and a flag forbids it to the compilers.
+#[test]
+fn jvm_that_keeps_probes_is_seen_by_trying() {
+    let flag = "-XX:+UnlockDiagnosticVMOptions -XX:-FoldStableValues";
+    for (jdk, options) in jdks::all().iter().zip([flag, "-Xint"].iter().cycle()) {
+        let run = doctor()
+            .variable("JAVA_TOOL_OPTIONS", options)
+            .argument("--java")
+            .argument(jdk.tool("java"))
+            .run();
+        let probes = lines(&run, "probes").concat();
+        assert!(probes.starts_with("absent"), "{jdk}: {}", run.report());
+        assert!(probes.contains("keeps probes"), "{jdk}: {probes}");
     }
 }
 

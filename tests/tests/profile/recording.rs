@@ -286,19 +286,18 @@ fn cpu_time_of_the_process_is_the_sum_of_all_its_threads() {
             &classes,
             "Works",
         ];
-        let run = classhook(&[&options[..], &command].concat());
-        run.assert_success();
-        for part in [
+        let parts = [
             "[GC threads]",
             "deflateBytesBytes (native)",
             "of the process: ",
-        ] {
-            assert!(
-                run.stdout.contains(part),
-                "{part} on {jdk}: {}",
-                run.report()
-            );
-        }
+        ];
+        // On a busy machine the agent looks rarely, and may miss the native method in one run.
+        let mut runs = (0..10).map(|_| classhook(&[&options[..], &command].concat()));
+        let run = runs.find(|run| {
+            run.assert_success();
+            parts.iter().all(|part| run.stdout.contains(part))
+        });
+        assert!(run.is_some(), "{parts:?} on {jdk}, in no run");
         let rows = rows(&file);
         let sum = |is_it: &dyn Fn(&Value) -> bool| -> u64 {
             let there = rows.iter().filter(|row| is_it(row));

@@ -166,7 +166,7 @@ fn nothing(config: &Config) -> Result<Pipeline, Error> {
         plugins: vec![PluginConfig::file(file)],
         ..config.clone()
     };
-    Ok(Pipeline::new(&nothing, &PluginCompiler)?)
+    Pipeline::new(&nothing, &PluginCompiler)
 }
 
 fn temporary_folder() -> Result<TempDir, Error> {
@@ -187,7 +187,7 @@ fn known(config: &Config, classes: &[(Vec<u8>, LocatedClass)]) -> Result<Pipelin
     );
     first.measure(classes);
     first.pipeline.write_plans(true);
-    Ok(Pipeline::with_plan_cache(&config, &PluginCompiler)?)
+    Pipeline::with_plan_cache(&config, &PluginCompiler)
 }
 
 impl Measurement {
