@@ -22,7 +22,8 @@ use wit_bindgen_core::wit_parser::Resolve;
 use wit_component::StringEncoding;
 
 /// The folders of the crates.
-const CRATES: [&str; 8] = [
+const CRATES: [&str; 9] = [
+    "edits",
     "escape",
     "globs",
     "jvms",

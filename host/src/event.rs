@@ -9,8 +9,8 @@ use probes::ProbeTable;
 use probes::events::{CaptureSource, EventInfo, SpanInfo, SpanMode};
 use probes::spans::CaptureSpec;
 use rewriter::{
-    Action, Bci, Change, ClassFile, EditPlan, InsertionPoint, Location, MethodIndex, Snippet,
-    SnippetError,
+    Action, Assemble, Bci, Change, ClassFile, EditPlan, InsertionPoint, Location, MethodIndex,
+    Snippet, SnippetError,
 };
 
 use crate::class::TransformedClass;

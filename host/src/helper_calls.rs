@@ -2,7 +2,7 @@
 
 use jvms::descriptor::BaseType;
 use jvms::opcode;
-use rewriter::{MemberName, Snippet, SnippetError};
+use rewriter::{Assemble, Member, Snippet, SnippetError};
 
 use crate::storage::HELPER;
 
@@ -28,7 +28,7 @@ pub(crate) fn call(
 }
 
 fn bits(code: &mut Snippet, owner: &str, name: &str, descriptor: &str) -> Result<(), SnippetError> {
-    let target = MemberName {
+    let target = Member {
         owner: owner.to_owned(),
         name: name.to_owned(),
         descriptor: descriptor.to_owned(),

@@ -26,7 +26,7 @@ use probes::events::{CaptureSource, ClassNames, Column, SpanInfo, SpanMode, Tabl
 use probes::spans::{CaptureSpec, Counter, SpanTable};
 use rewriter::span::Span;
 use rewriter::{
-    Action, Bci, ClassFile, Code, EditPlan, InsertionPoint, Location, MemberName, Method,
+    Action, Assemble, Bci, ClassFile, Code, EditPlan, InsertionPoint, Location, Member, Method,
     MethodIndex, Snippet, SnippetError,
 };
 
@@ -552,7 +552,7 @@ impl Weave<'_, '_, '_> {
 /// Counts that an exception ends a call. A field access needs no stack frame, which a call of the
 /// helper may not get after a stack overflow.
 fn count_unwinding(code: &mut Snippet) -> Result<(), SnippetError> {
-    let count = MemberName {
+    let count = Member {
         owner: HELPER.to_owned(),
         name: UNWOUND.to_owned(),
         descriptor: "I".to_owned(),

@@ -11,7 +11,9 @@
 
 use jvms::descriptor::{FieldType, Parameters};
 use jvms::opcode;
-use rewriter::{Action, Change, ClassFile, EditPlan, Location, Method, Snippet, SnippetError};
+use rewriter::{
+    Action, Assemble, Change, ClassFile, EditPlan, Location, Method, Snippet, SnippetError,
+};
 
 use crate::helper_calls::call;
 

@@ -20,8 +20,8 @@ use probes::ProbeTable;
 use probes::events::{CaptureSource, EventInfo, SpanInfo, SpanMode};
 use probes::spans::CaptureSpec;
 use rewriter::{
-    Bci, Change, ClassFile, Code, EditPlan, InsertionPoint, LocalVariable, Location, MemberName,
-    Method, PlanChecker, Snippet, SnippetError,
+    Assemble, Bci, Change, ClassFile, Code, EditPlan, InsertionPoint, LocalVariable, Location,
+    Member, Method, PlanChecker, Snippet, SnippetError,
 };
 
 use crate::class::TransformedClass;
@@ -146,7 +146,7 @@ struct EventContext<'c, 'a> {
 
 /// An instruction that writes a field.
 struct Write {
-    member: MemberName,
+    member: Member,
     is_static: bool,
     /// `false` if the object is not initialized, so that no code can surround the instruction.
     is_reachable: bool,
@@ -188,7 +188,7 @@ impl Site {
             variables,
             locals,
             writes: place.write.as_ref().map(|write| {
-                let MemberName { owner, name, .. } = &write.member;
+                let Member { owner, name, .. } = &write.member;
                 format!("{owner}.{name}")
             }),
             lacks,
@@ -326,7 +326,7 @@ impl<'c, 'a> EventContext<'c, 'a> {
         let mut proceed = Snippet::new();
         proceed.proceed().map_err(|error| error.to_string())?;
         Ok(Some(Write {
-            member: MemberName {
+            member: Member {
                 owner: member.owner.to_str_lossless().into_owned(),
                 name: member.name.to_str_lossless().into_owned(),
                 descriptor: member.descriptor.to_str_lossless().into_owned(),
@@ -344,7 +344,7 @@ impl<'c, 'a> EventContext<'c, 'a> {
         let Some(write) = &self.write else {
             return Ok(Arc::clone(program));
         };
-        let MemberName {
+        let Member {
             owner,
             name,
             descriptor,

@@ -8,8 +8,8 @@ use jvms::opcode;
 use rewriter::span::{DEFAULT_LIMIT, MAX_LIMIT};
 use rewriter::stored::Stored;
 use rewriter::{
-    Bci, ClassFile, InsertionPoint, Literal, Location, Method, Operands, Snippet, SnippetError,
-    impl_stored,
+    Assemble, Bci, ClassFile, Constant, InsertionPoint, Location, Method, Operands, Snippet,
+    SnippetError, impl_stored,
 };
 
 use crate::limits::{MAX_EVENT_VALUES, OPERATION_BYTES};
@@ -31,7 +31,7 @@ pub enum EventValue {
     /// The top of the operand stack: the return value, the exception, or the result of the instruction.
     Stack,
     /// A constant.
-    Constant(Literal),
+    Constant(Constant),
     /// A local variable that the class file names at the location.
     Variable(String),
     /// A local variable slot, read as this type.
@@ -186,7 +186,7 @@ impl EventValues {
     #[must_use]
     pub fn bytes(&self) -> usize {
         let text = |value: &EventValue| match value {
-            EventValue::Constant(Literal::String(text))
+            EventValue::Constant(Constant::Text(text))
             | EventValue::Variable(text)
             | EventValue::Slot(_, text) => text.len(),
             _ => 0,
@@ -299,7 +299,7 @@ impl EventLocation<'_, '_> {
             EventValue::Operand(index) => code.load_operand(*index),
             EventValue::Stack if is_wide(base) => code.op(opcode::DUP2, 0),
             EventValue::Stack => code.op(opcode::DUP, 0),
-            EventValue::Constant(literal) => push(literal, code),
+            EventValue::Constant(literal) => code.push_constant(literal),
             EventValue::Variable(_) | EventValue::Slot(..) => {
                 let slot = variable.map_or(0, |(slot, _)| slot);
                 code.load_variable(load_opcode(base), slot)
@@ -461,23 +461,13 @@ fn base_of_type(kind: FieldType<'_>) -> Option<BaseType> {
     }
 }
 
-fn base_of(literal: &Literal) -> Option<BaseType> {
+fn base_of(literal: &Constant) -> Option<BaseType> {
     match literal {
-        Literal::Int(_) => Some(BaseType::Int),
-        Literal::Long(_) => Some(BaseType::Long),
-        Literal::Float(_) => Some(BaseType::Float),
-        Literal::Double(_) => Some(BaseType::Double),
-        Literal::String(_) => None,
-    }
-}
-
-fn push(literal: &Literal, code: &mut Snippet) -> Result<(), SnippetError> {
-    match literal {
-        Literal::Int(value) => code.push_int(*value),
-        Literal::Long(value) => code.push_long(*value),
-        Literal::Float(bits) => code.push_float(f32::from_bits(*bits)),
-        Literal::Double(bits) => code.push_double(f64::from_bits(*bits)),
-        Literal::String(text) => code.push_string(text),
+        Constant::Integer(_) => Some(BaseType::Int),
+        Constant::Long(_) => Some(BaseType::Long),
+        Constant::Float(_) => Some(BaseType::Float),
+        Constant::Double(_) => Some(BaseType::Double),
+        Constant::Text(_) => None,
     }
 }
 
@@ -492,7 +482,7 @@ impl fmt::Display for EventValue {
             Self::Argument(index) => write!(f, "argument {index}"),
             Self::Operand(index) => write!(f, "operand {index}"),
             Self::Stack => f.write_str("stack"),
-            Self::Constant(literal) => write!(f, "{literal:?}"),
+            Self::Constant(literal) => write!(f, "{literal}"),
             Self::Variable(name) => write!(f, "variable {name}"),
             Self::Slot(slot, kind) => write!(f, "slot {slot} {kind}"),
         }

@@ -1,6 +1,6 @@
 //! Assembles a snippet for a plugin and counts its bytes.
 
-use rewriter::{Label, MemberName, Snippet, SnippetError};
+use rewriter::{Assemble, Label, Member, Snippet, SnippetError};
 
 use crate::limits::{LABEL_BYTES, MAX_LABELS, OPERATION_BYTES};
 
@@ -14,7 +14,7 @@ pub struct SnippetBuilder {
 }
 
 /// Returns the bytes of text in the name of a member.
-pub(crate) fn text_of(member: &MemberName) -> usize {
+pub(crate) fn text_of(member: &Member) -> usize {
     member.owner.len() + member.name.len() + member.descriptor.len()
 }
 
@@ -41,8 +41,8 @@ impl SnippetBuilder {
     /// Returns the reason for the refusal.
     pub fn add_member(
         &mut self,
-        member: MemberName,
-        add: impl FnOnce(&mut Snippet, MemberName) -> Result<(), SnippetError>,
+        member: Member,
+        add: impl FnOnce(&mut Snippet, Member) -> Result<(), SnippetError>,
     ) -> Result<(), String> {
         self.add(text_of(&member), |snippet| add(snippet, member))
     }
@@ -95,7 +95,7 @@ mod tests {
     fn every_operation_counts_with_its_text() {
         let mut code = SnippetBuilder::default();
         assert_eq!(code.add(5, |code| code.push_string("12345")), Ok(()));
-        let member = MemberName {
+        let member = Member {
             owner: "A".to_owned(),
             name: "b".to_owned(),
             descriptor: "()V".to_owned(),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jvms::opcode;
 use rewriter::span::Capture;
 use rewriter::{
-    Action, Bci, Change, ClassEdit, ClassFile, Edit, InsertionPoint, Literal, Location, MemberName,
+    Action, Bci, Change, ClassEdit, ClassFile, Constant, Edit, InsertionPoint, Location, Member,
     Method, MethodIndex, NewField, NewMethod, PlanError, Snippet, Target,
 };
 
@@ -614,7 +614,7 @@ impl Transformation {
     ///
     /// # Errors
     /// As [`Transformation::add_field`].
-    pub fn rename_member(&mut self, member: MemberName, to: String) -> Answer {
+    pub fn rename_member(&mut self, member: Member, to: String) -> Answer {
         let bytes = ELEMENT_BYTES + text_of(&member) + to.len();
         self.edit_class(ClassEdit::RenameMember { member, to }, bytes)
     }
@@ -888,9 +888,9 @@ fn text_of_change(change: &Change) -> usize {
 }
 
 /// Returns the bytes of text in a constant.
-fn text_of_constant(value: &Literal) -> usize {
+fn text_of_constant(value: &Constant) -> usize {
     match value {
-        Literal::String(text) => text.len(),
+        Constant::Text(text) => text.len(),
         _ => 0,
     }
 }

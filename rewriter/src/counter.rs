@@ -1,6 +1,6 @@
 //! The code that increments a counter.
 
-use crate::snippet::{MemberName, Snippet, SnippetError};
+use crate::snippet::{Assemble, Member, Snippet, SnippetError};
 use jvms::opcode;
 
 /// Returns code that adds 1 to an element of a static `long[]`, without synchronization. The operand stack stays
@@ -10,7 +10,7 @@ use jvms::opcode;
 /// A class file may not hold the names.
 pub fn increment(owner: String, field: &str, index: i32) -> Result<Snippet, SnippetError> {
     let mut code = Snippet::new();
-    let array = MemberName {
+    let array = Member {
         owner,
         name: field.to_owned(),
         descriptor: "[J".to_owned(),

@@ -5,13 +5,13 @@
 
 mod change;
 mod class_edit;
+mod constant;
 mod display;
-mod literal;
 mod structure_error;
 
 pub use change::{CallTarget, Change, ChangeError, ChangeId};
 pub use class_edit::{
     Annotation, ClassEdit, ElementValue, NewField, NewMethod, PrefixedNative, Target,
 };
-pub use literal::Literal;
+pub use constant::Constant;
 pub use structure_error::StructureError;

@@ -4,6 +4,11 @@ use std::fmt;
 
 use crate::impl_stored;
 
+pub use ::edits::{Bci, MethodIndex};
+
+impl_stored!(struct Bci(index));
+impl_stored!(struct MethodIndex(index));
+
 macro_rules! index {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
@@ -27,10 +32,6 @@ macro_rules! index {
 }
 
 index! {
-    /// Index of an instruction in the original code array (JVMS 4.7.3).
-    Bci;
-    /// Index of a method in the class file, from 0.
-    MethodIndex;
     /// Index into the constant pool (JVMS 4.4); 0 refers to no entry.
     PoolIndex;
     /// Index of a local variable (JVMS 2.6.1).

@@ -52,7 +52,7 @@ pub use class::{
     LocalVariable, Method, Parameter, RecordComponent, Switch, Tables,
 };
 pub use edits::{
-    Annotation, CallTarget, Change, ClassEdit, ElementValue, Literal, NewField, NewMethod,
+    Annotation, CallTarget, Change, ClassEdit, Constant, ElementValue, NewField, NewMethod,
     PrefixedNative, StructureError, Target,
 };
 pub use error::ReadError;
@@ -71,7 +71,7 @@ pub use replace::Operands;
 pub use self_check::{
     CheckScratch, ReplacementError, check_replacement, check_shape, check_soundness, check_splice,
 };
-pub use snippet::{Label, MemberName, Snippet, SnippetError};
+pub use snippet::{Assemble, Label, Member, Snippet, SnippetError};
 pub use splice::{Scratch, SpliceError, SpliceReport, Warning, splice};
 pub use storage::ProbeStorage;
 pub use subroutines::inline_subroutines;

@@ -4,6 +4,7 @@
 //! checks the types.
 
 mod assembler;
+mod checked;
 mod display;
 mod error;
 mod names;
@@ -11,6 +12,6 @@ mod operation;
 
 pub use assembler::Snippet;
 pub use error::SnippetError;
-pub use operation::{Label, MemberName, SnippetId};
+pub use operation::{Assemble, Label, Member, SnippetId};
 
-pub(crate) use operation::{Member, Operation, Value};
+pub(crate) use operation::{EncodedMember, Operation, Value};

@@ -125,6 +125,26 @@ numbers! {
     u64 i64;
 }
 
+/// Implements [`Stored`] for floating point numbers, by their bits.
+macro_rules! floats {
+    ($($float:ident $bits:ident;)*) => {$(
+        impl Stored for $float {
+            fn put(&self, out: &mut Vec<u8>) {
+                self.to_bits().put(out);
+            }
+
+            fn take(from: &mut &[u8]) -> Option<Self> {
+                $bits::take(from).map($float::from_bits)
+            }
+        }
+    )*};
+}
+
+floats! {
+    f32 u32;
+    f64 u64;
+}
+
 impl Stored for i8 {
     fn put(&self, out: &mut Vec<u8>) {
         self.cast_unsigned().put(out);

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use rewriter::print::{self, Remark, RemarkContent};
 use rewriter::{
-    Action, Bci, Change, ClassEdit, ClassFile, EditPlan, InsertionPoint, Location, MethodIndex,
-    ProbeStorage, Scratch, Snippet, splice,
+    Action, Assemble, Bci, Change, ClassEdit, ClassFile, EditPlan, InsertionPoint, Location,
+    MethodIndex, ProbeStorage, Scratch, Snippet, splice,
 };
 
 const OLDER: &[u8] = include_bytes!("fixtures/release8/Older$1.class");

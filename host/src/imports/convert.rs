@@ -2,11 +2,11 @@
 
 use jvms::modified_utf8::Utf8;
 use plan_rules::RefusedRequest;
-use rewriter::{Literal, MemberName};
+use rewriter::{Constant, Member};
 use wasmtime::Result;
 
 use crate::bindings::classhook::plugin::class_file::MemberRef;
-use crate::bindings::classhook::plugin::types::{Constant, Failure, Site};
+use crate::bindings::classhook::plugin::types::{self, Failure, Site};
 
 /// The result of a function that plugins call.
 pub(super) type Answer<T = ()> = Result<std::result::Result<T, Failure>>;
@@ -40,8 +40,8 @@ pub(super) fn text(utf8: Utf8<'_>) -> String {
     utf8.to_str_lossless().into_owned()
 }
 
-pub(super) fn member_name(target: MemberRef, interface: bool) -> MemberName {
-    MemberName {
+pub(super) fn member_name(target: MemberRef, interface: bool) -> Member {
+    Member {
         owner: target.owner,
         name: target.name,
         descriptor: target.descriptor,
@@ -49,12 +49,12 @@ pub(super) fn member_name(target: MemberRef, interface: bool) -> MemberName {
     }
 }
 
-pub(super) fn constant(value: Constant) -> Literal {
+pub(super) fn constant(value: types::Constant) -> Constant {
     match value {
-        Constant::Integer(value) => Literal::Int(value),
-        Constant::Long(value) => Literal::Long(value),
-        Constant::Float(value) => Literal::Float(value.to_bits()),
-        Constant::Double(value) => Literal::Double(value.to_bits()),
-        Constant::Text(text) => Literal::String(text),
+        types::Constant::Integer(value) => Constant::Integer(value),
+        types::Constant::Long(value) => Constant::Long(value),
+        types::Constant::Float(value) => Constant::Float(value),
+        types::Constant::Double(value) => Constant::Double(value),
+        types::Constant::Text(text) => Constant::Text(text),
     }
 }

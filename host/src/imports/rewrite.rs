@@ -1,7 +1,7 @@
 //! The interface `rewrite`: code that a plugin inserts, and instructions that it changes.
 
 use plan_rules::SnippetBuilder;
-use rewriter::{CallTarget, Change, Label, MemberName, MethodIndex, Snippet, SnippetError};
+use rewriter::{Assemble, CallTarget, Change, Label, Member, MethodIndex, Snippet, SnippetError};
 use wasmtime::Result;
 use wasmtime::component::Resource;
 
@@ -40,8 +40,8 @@ impl StoreData {
     fn extend_with(
         &mut self,
         of: &Resource<SnippetBuilder>,
-        member: MemberName,
-        add: impl FnOnce(&mut Snippet, MemberName) -> Added,
+        member: Member,
+        add: impl FnOnce(&mut Snippet, Member) -> Added,
     ) -> Answer {
         self.extend_snippet(of, |code| code.add_member(member, add))
     }

@@ -3,9 +3,9 @@
 use std::fmt;
 use thiserror::Error;
 
-use crate::edits::literal::Literal;
+use crate::edits::constant::Constant;
 use crate::impl_stored;
-use crate::snippet::{MemberName, Snippet, SnippetError};
+use crate::snippet::{Member, Snippet, SnippetError};
 
 /// A method and the instruction that invokes it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -13,7 +13,7 @@ pub struct CallTarget {
     /// `invokestatic`, `invokevirtual`, `invokeinterface` or `invokespecial`.
     pub opcode: u8,
     /// The method.
-    pub method: MemberName,
+    pub method: Member,
 }
 
 impl_stored!(struct CallTarget { opcode, method });
@@ -31,11 +31,11 @@ pub enum Change {
         /// `getstatic`, `putstatic`, `getfield` or `putfield`.
         opcode: u8,
         /// The field.
-        field: MemberName,
+        field: Member,
     },
     /// Removes a call or field access: drops its operands, and pushes this value as the result. Without a value it
     /// pushes zero or null.
-    Remove(Option<Literal>),
+    Remove(Option<Constant>),
     /// Creates an object of this class in a `new` and its constructor calls. The class is a subclass of the old one and
     /// has a constructor of the same descriptor.
     New {
@@ -46,7 +46,7 @@ pub enum Change {
     },
     /// Replaces `new`, `dup` and the constructor calls by calls of a static method with the constructor's parameters
     /// that returns the object.
-    Factory(MemberName),
+    Factory(Member),
     /// Surrounds a call, field access, `monitorenter`, `monitorexit` or array creation with code; constructor calls are
     /// excluded. The code starts with an empty stack and reads the operands by [`Snippet::load_operand`]. It runs the
     /// instruction by one [`Snippet::proceed`] and leaves its result.

@@ -1,9 +1,9 @@
 //! Edits of the class itself.
 
-use crate::edits::literal::Literal;
+use crate::edits::constant::Constant;
 use crate::impl_stored;
 use crate::index::MethodIndex;
-use crate::snippet::{MemberName, Snippet};
+use crate::snippet::{Member, Snippet};
 
 /// A field to add (JVMS 4.5).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -15,7 +15,7 @@ pub struct NewField {
     /// Its descriptor.
     pub descriptor: String,
     /// `ConstantValue` (JVMS 4.7.2), which the JVM assigns to a static field.
-    pub value: Option<Literal>,
+    pub value: Option<Constant>,
 }
 
 impl_stored!(struct NewField { flags, name, descriptor, value });
@@ -164,7 +164,7 @@ pub enum ClassEdit {
     /// a subclass have another owner: list it as well.
     RenameMember {
         /// The member by its current name; `interface` is ignored.
-        member: MemberName,
+        member: Member,
         /// Its new name.
         to: String,
     },

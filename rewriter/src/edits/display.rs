@@ -4,35 +4,23 @@ use std::fmt::{self, Display, Formatter};
 
 use crate::edits::change::Change;
 use crate::edits::class_edit::{Annotation, ClassEdit, ElementValue, PrefixedNative, Target};
-use crate::edits::literal::Literal;
+use crate::edits::constant::Constant;
 use crate::limits::MAX_ELEMENT_DEPTH;
-use crate::snippet::{MemberName, Snippet};
+use crate::snippet::{Member, Snippet};
 use jvms::opcode::mnemonic;
 
 /// A member as `OWNER.NAME:DESCRIPTOR`.
-pub(crate) struct Member<'m>(pub(crate) &'m MemberName);
+pub(crate) struct MemberText<'m>(pub(crate) &'m Member);
 
-impl Display for Member<'_> {
+impl Display for MemberText<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let MemberName {
+        let Member {
             owner,
             name,
             descriptor,
             ..
         } = self.0;
         write!(f, "{owner}.{name}:{descriptor}")
-    }
-}
-
-impl Display for Literal {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Literal::Int(value) => write!(f, "{value}"),
-            Literal::Long(value) => write!(f, "{value}L"),
-            Literal::Float(bits) => write!(f, "{:?}f", f32::from_bits(*bits)),
-            Literal::Double(bits) => write!(f, "{:?}", f64::from_bits(*bits)),
-            Literal::String(text) => write!(f, "{text:?}"),
-        }
     }
 }
 
@@ -80,8 +68,8 @@ fn element(value: &ElementValue, depth: u32, f: &mut Formatter<'_>) -> fmt::Resu
         ElementValue::Short(value) => write!(f, "(short) {value}"),
         ElementValue::Int(value) => write!(f, "{value}"),
         ElementValue::Long(value) => write!(f, "{value}L"),
-        ElementValue::Float(bits) => Literal::Float(*bits).fmt(f),
-        ElementValue::Double(bits) => Literal::Double(*bits).fmt(f),
+        ElementValue::Float(bits) => Constant::Float(f32::from_bits(*bits)).fmt(f),
+        ElementValue::Double(bits) => Constant::Double(f64::from_bits(*bits)).fmt(f),
         ElementValue::String(text) => write!(f, "{text:?}"),
         ElementValue::Enum {
             descriptor,
@@ -137,7 +125,7 @@ impl Display for ClassEdit {
                 bytes,
             } => write!(f, "{target}: add attribute {name} of {} bytes", bytes.len()),
             ClassEdit::RenameMember { member, to } => {
-                write!(f, "rename {} to {to}", Member(member))
+                write!(f, "rename {} to {to}", MemberText(member))
             }
             ClassEdit::RenameType { from, to } => write!(f, "rename type {from} to {to}"),
             ClassEdit::PrefixNative(wrapper) => native(wrapper, f),
@@ -172,16 +160,16 @@ impl Display for Change {
                 f,
                 "redirect to {} {}",
                 name(target.opcode),
-                Member(&target.method)
+                MemberText(&target.method)
             ),
             Change::Field { opcode, field } => {
-                write!(f, "redirect to {} {}", name(*opcode), Member(field))
+                write!(f, "redirect to {} {}", name(*opcode), MemberText(field))
             }
             Change::Remove(None) => f.write_str("remove"),
             Change::Remove(Some(value)) => write!(f, "replace by {value}"),
             Change::New { class, cast: false } => write!(f, "redirect to new {class}"),
             Change::New { class, cast: true } => write!(f, "redirect to new {class}, cast"),
-            Change::Factory(method) => write!(f, "redirect to factory {}", Member(method)),
+            Change::Factory(method) => write!(f, "redirect to factory {}", MemberText(method)),
             Change::Around(code) => {
                 f.write_str("around:")?;
                 body(Some(code), f)

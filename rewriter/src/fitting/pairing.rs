@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use crate::class::ClassFile;
 use crate::edits::ClassEdit;
 use crate::fitting::numbered::{self, Numbered};
-use crate::snippet::MemberName;
+use crate::snippet::Member;
 
 /// The numbered methods of a loaded class and of its new version, paired.
 pub(super) struct Pairing {
@@ -139,7 +139,7 @@ impl Pairing {
     pub(super) fn renames(&self) -> impl Iterator<Item = ClassEdit> {
         let renamed = self.pairs().filter(|(_, old, new)| old.name != new.name);
         renamed.map(|(_, old, new)| ClassEdit::RenameMember {
-            member: MemberName {
+            member: Member {
                 owner: self.owner.clone(),
                 name: new.name.clone(),
                 descriptor: new.descriptor.clone(),

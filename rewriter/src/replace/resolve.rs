@@ -1,13 +1,13 @@
 //! Resolves a change of an instruction: the instructions to delete, and the code that replaces them.
 
 use crate::class::{ClassFile, Code, Instruction, Instructions, Method};
-use crate::edits::{CallTarget, Change, ChangeError, Literal};
+use crate::edits::{CallTarget, Change, ChangeError, Constant};
 use crate::index::{Bci, PoolIndex};
 use crate::limits::STATIC_INTERFACE_METHODS_SINCE;
 use crate::pool::MemberRef;
 use crate::replace::method_cache::MethodCache;
 use crate::replace::objects::{Object, follow, is_named_by_a_frame};
-use crate::snippet::{Member, MemberName, Operation, Snippet, SnippetError, Value};
+use crate::snippet::{EncodedMember, Member, Operation, Snippet, SnippetError, Value};
 use crate::typing::{Class, Hierarchy, Type};
 use jvms::descriptor::{BaseType, FieldType, MethodDescriptor};
 use jvms::modified_utf8;
@@ -180,7 +180,7 @@ impl<'t> ChangedMethod<'t, '_> {
         &self,
         effect: &MemberEffect<'t>,
         opcode: u8,
-        member: Member,
+        member: EncodedMember,
     ) -> Result<Vec<Operation>, ChangeError> {
         let new_style = matches!(opcode, opcode::INVOKESTATIC | opcode::INVOKESPECIAL);
         if member.interface
@@ -217,7 +217,7 @@ impl<'t> ChangedMethod<'t, '_> {
     ) -> Result<Vec<Operation>, ChangeError> {
         let effect = self.effect(instruction)?;
         let member =
-            Member::method(target.opcode, &target.method).map_err(ChangeError::BadTarget)?;
+            EncodedMember::method(target.opcode, &target.method).map_err(ChangeError::BadTarget)?;
         if member.name == b"<init>" {
             let reason = "a constructor makes no call; change the new instead";
             return Err(ChangeError::NotHere(reason));
@@ -269,14 +269,14 @@ impl<'t> ChangedMethod<'t, '_> {
         &self,
         instruction: &Instruction<'_>,
         opcode: u8,
-        field: &MemberName,
+        field: &Member,
     ) -> Result<(Vec<Operation>, u32), ChangeError> {
         use opcode::{GETFIELD, GETSTATIC, PUTFIELD, PUTSTATIC};
         let (expected, found) = ("a field access", instruction.mnemonic());
         if !matches!(instruction.opcode, GETSTATIC..=PUTFIELD) {
             return Err(ChangeError::OtherInstruction { expected, found });
         }
-        let member = Member::field(opcode, field).map_err(ChangeError::BadTarget)?;
+        let member = EncodedMember::field(opcode, field).map_err(ChangeError::BadTarget)?;
         let old = self.member(instruction)?;
         if old.descriptor.as_bytes() != member.descriptor {
             return Err(ChangeError::OtherTypes {
@@ -327,7 +327,7 @@ impl<'t> ChangedMethod<'t, '_> {
     fn remove(
         &self,
         instruction: &Instruction<'_>,
-        value: Option<&Literal>,
+        value: Option<&Constant>,
     ) -> Result<Vec<Operation>, ChangeError> {
         let effect = self.effect(instruction)?;
         let mut code = Vec::new();
@@ -360,22 +360,22 @@ impl<'t> ChangedMethod<'t, '_> {
                 Some(Operation::Plain(opcode::ACONST_NULL))
             }
             (Some(FieldType::Base(base)), None) => Some(Operation::Push(zero(base))),
-            (Some(FieldType::Base(base)), Some(Literal::Int(value))) if base.is_int() => {
+            (Some(FieldType::Base(base)), Some(Constant::Integer(value))) if base.is_int() => {
                 if !fits_type(base, *value) {
                     return Err(wrong(value.to_string()));
                 }
                 Some(Operation::Push(Value::Int(*value)))
             }
-            (Some(FieldType::Base(BaseType::Long)), Some(Literal::Long(value))) => {
+            (Some(FieldType::Base(BaseType::Long)), Some(Constant::Long(value))) => {
                 Some(Operation::Push(Value::Long(*value)))
             }
-            (Some(FieldType::Base(BaseType::Float)), Some(Literal::Float(bits))) => {
-                Some(Operation::Push(Value::Float(*bits)))
+            (Some(FieldType::Base(BaseType::Float)), Some(Constant::Float(value))) => {
+                Some(Operation::Push(Value::Float(value.to_bits())))
             }
-            (Some(FieldType::Base(BaseType::Double)), Some(Literal::Double(bits))) => {
-                Some(Operation::Push(Value::Double(*bits)))
+            (Some(FieldType::Base(BaseType::Double)), Some(Constant::Double(value))) => {
+                Some(Operation::Push(Value::Double(value.to_bits())))
             }
-            (Some(wanted @ FieldType::Class(_)), Some(Literal::String(text)))
+            (Some(wanted @ FieldType::Class(_)), Some(Constant::Text(text)))
                 if self.fits(FieldType::Class(b"java/lang/String"), wanted) =>
             {
                 let text = modified_utf8::encode(text);
@@ -413,13 +413,13 @@ impl<'t> ChangedMethod<'t, '_> {
         let object = self.object(instruction)?;
         let mut found = Vec::new();
         for call in &object.calls {
-            let target = MemberName {
+            let target = Member {
                 owner: class.to_owned(),
                 name: "<init>".to_owned(),
                 descriptor: call.descriptor.to_str_lossless().into_owned(),
                 interface: false,
             };
-            let member = Member::method(opcode::INVOKESPECIAL, &target);
+            let member = EncodedMember::method(opcode::INVOKESPECIAL, &target);
             let member = member.map_err(ChangeError::BadTarget)?;
             let back = self.back_to_old(&member.owner, &object, cast)?;
             if found.is_empty() {
@@ -468,7 +468,7 @@ impl<'t> ChangedMethod<'t, '_> {
     fn factory(
         &self,
         instruction: &Instruction<'t>,
-        method: &MemberName,
+        method: &Member,
     ) -> Result<Vec<Replacement>, ChangeError> {
         let object = self.object(instruction)?;
         let dup = object.dup.ok_or(ChangeError::NotHere(
@@ -491,7 +491,7 @@ impl<'t> ChangedMethod<'t, '_> {
             gone(dup, 1, Vec::new()),
         ];
         for call in &object.calls {
-            let member = Member::method(opcode::INVOKESTATIC, method);
+            let member = EncodedMember::method(opcode::INVOKESTATIC, method);
             let member = member.map_err(ChangeError::BadTarget)?;
             let mut effect = method_effect(call.descriptor.as_bytes(), None)
                 .ok_or(ChangeError::NotHere("its descriptor cannot be read"))?;

@@ -3,7 +3,7 @@
 use crate::class::{Instruction, Instructions};
 use crate::lowering::load_opcode;
 use crate::pool::{ConstantPool, LoadableConstant, MemberRef};
-use crate::snippet::{Member, Operation, Snippet, Value};
+use crate::snippet::{EncodedMember, Operation, Snippet, Value};
 use jvms::descriptor::{FieldType, Parameters};
 use jvms::modified_utf8::Utf8;
 use jvms::opcode;
@@ -168,7 +168,7 @@ impl Host<'_> {
 }
 
 /// Compares members; for a field, `interface` is ignored (JVMS 4.4.2).
-fn is_member(found: &MemberRef<'_>, wanted: &Member) -> bool {
+fn is_member(found: &MemberRef<'_>, wanted: &EncodedMember) -> bool {
     found.owner.as_bytes() == wanted.owner
         && found.name.as_bytes() == wanted.name
         && found.descriptor.as_bytes() == wanted.descriptor

@@ -4,13 +4,12 @@
 //! checks the types.
 
 use crate::impl_stored;
-use crate::limits::{MAX_SNIPPET_OPERATIONS, MAX_SNIPPET_SLOTS, MAX_SNIPPET_TEXT};
+use crate::limits::{MAX_SNIPPET_OPERATIONS, MAX_SNIPPET_TEXT};
+use crate::snippet::checked::operation_of;
 use crate::snippet::error::SnippetError;
-use crate::snippet::names::{bad, class, field, method};
-use crate::snippet::operation::{Label, MemberName, Operation, Value};
-use jvms::modified_utf8;
+use crate::snippet::operation::{Assemble, Label, Operation};
+use ::edits::{Instruction, Operand, symbolic};
 use jvms::opcode;
-use jvms::opcode::Form;
 
 /// Symbolic code with labels, branches, calls, constants and its own local variables.
 ///
@@ -92,8 +91,8 @@ impl Snippet {
         };
         others
             .iter()
-            .try_for_each(|operation| self.add(operation.clone(), 0))?;
-        self.add(last.clone(), other.text)
+            .try_for_each(|operation| self.push_operation(operation.clone(), 0))?;
+        self.push_operation(last.clone(), other.text)
     }
 
     /// Returns the number of labels created.
@@ -154,7 +153,7 @@ impl Snippet {
         self.operations.len() as u32
     }
 
-    fn add(&mut self, operation: Operation, text: usize) -> Result<(), SnippetError> {
+    fn push_operation(&mut self, operation: Operation, text: usize) -> Result<(), SnippetError> {
         if self.operations.len() >= MAX_SNIPPET_OPERATIONS {
             return Err(SnippetError::TooLong);
         }
@@ -167,252 +166,65 @@ impl Snippet {
         Ok(())
     }
 
-    /// Pushes `this`. Refused in a static method, before `super()` in a constructor, and if the method stores to slot
-    /// 0.
+    /// Assembles code.
     ///
     /// # Errors
-    /// The snippet is full.
-    pub fn load_this(&mut self) -> Result<(), SnippetError> {
-        self.add(Operation::This, 0)
-    }
-
-    /// Pushes a parameter, counted from 0 without `this`. At locations other than the entry it is refused if the method
-    /// stores to the parameter's slot.
-    ///
-    /// # Errors
-    /// The snippet is full.
-    pub fn load_argument(&mut self, index: u8) -> Result<(), SnippetError> {
-        self.add(Operation::Argument(index), 0)
-    }
-
-    /// Pushes a local variable of the method by its slot: `iload` to `aload`. Refused unless the method's stack map
-    /// frames show such a value there.
-    ///
-    /// # Errors
-    /// The opcode is another one, or the snippet is full.
-    pub fn load_variable(&mut self, opcode: u8, slot: u16) -> Result<(), SnippetError> {
-        if !(opcode::ILOAD..=opcode::ALOAD).contains(&opcode) {
-            let expected = "iload, lload, fload, dload or aload";
-            return Err(SnippetError::opcode(self.at(), opcode, expected));
+    /// An instruction is refused, or the snippet is full.
+    pub fn assemble(code: &[Instruction]) -> Result<Self, SnippetError> {
+        let mut snippet = Self::new();
+        for instruction in code {
+            if let Operand::Label(label) = instruction.operand {
+                snippet.expect_label(label);
+            }
+            snippet.add(instruction.clone())?;
         }
-        self.add(Operation::Variable(opcode, slot), 0)
+        Ok(snippet)
     }
 
-    /// Pushes an operand of the instruction that the snippet surrounds ([`Change::Around`](crate::Change::Around)),
-    /// with the type that the instruction expects. Operands count from 0; a receiver or array comes first.
-    ///
-    /// # Errors
-    /// The snippet is full.
-    pub fn load_operand(&mut self, index: u8) -> Result<(), SnippetError> {
-        self.add(Operation::Operand(index), 0)
-    }
-
-    /// Runs the instruction that the snippet surrounds, with its original operands, and leaves its result on the stack.
-    ///
-    /// # Errors
-    /// The snippet is full.
-    pub fn proceed(&mut self) -> Result<(), SnippetError> {
-        self.add(Operation::Proceed, 0)
-    }
-
-    /// Pushes an `int`.
-    ///
-    /// # Errors
-    /// The snippet is full.
-    pub fn push_int(&mut self, value: i32) -> Result<(), SnippetError> {
-        self.add(Operation::Push(Value::Int(value)), 0)
-    }
-
-    /// Pushes a `long`.
-    ///
-    /// # Errors
-    /// The snippet is full.
-    pub fn push_long(&mut self, value: i64) -> Result<(), SnippetError> {
-        self.add(Operation::Push(Value::Long(value)), 0)
-    }
-
-    /// Pushes a `float` and preserves its bits.
-    ///
-    /// # Errors
-    /// The snippet is full.
-    pub fn push_float(&mut self, value: f32) -> Result<(), SnippetError> {
-        self.add(Operation::Push(Value::Float(value.to_bits())), 0)
-    }
-
-    /// Pushes a `double` and preserves its bits.
-    ///
-    /// # Errors
-    /// The snippet is full.
-    pub fn push_double(&mut self, value: f64) -> Result<(), SnippetError> {
-        self.add(Operation::Push(Value::Double(value.to_bits())), 0)
-    }
-
-    /// Pushes a string of at most 65,535 bytes in modified UTF-8.
-    ///
-    /// # Errors
-    /// The string is longer, or the snippet is full.
-    pub fn push_string(&mut self, text: &str) -> Result<(), SnippetError> {
-        let bytes = modified_utf8::encode(text);
-        let length = bytes.len();
-        if length > usize::from(u16::MAX) {
-            let length = length as u64;
-            return Err(SnippetError::TextTooLong { length });
+    /// Creates the labels up to this number, as far as a snippet can place them.
+    fn expect_label(&mut self, label: u32) {
+        let wanted = (label as usize).saturating_add(1);
+        if wanted > self.labels.len() && wanted <= MAX_SNIPPET_OPERATIONS {
+            self.labels.resize(wanted, false);
         }
-        self.add(Operation::Push(Value::String(bytes)), length)
     }
 
-    /// Pushes the `java.lang.Class` of an internal name or array descriptor.
-    ///
-    /// # Errors
-    /// The name is invalid, or the snippet is full.
-    pub fn push_class(&mut self, internal_name: &str) -> Result<(), SnippetError> {
-        let name = class(internal_name, self.at())?;
-        let length = name.len();
-        self.add(Operation::Push(Value::Class(name)), length)
-    }
-
-    /// Pushes `null`.
-    ///
-    /// # Errors
-    /// The snippet is full.
-    pub fn push_null(&mut self) -> Result<(), SnippetError> {
-        self.add(Operation::Plain(opcode::ACONST_NULL), 0)
-    }
-
-    /// Calls a method: `invokestatic`, `invokevirtual`, `invokespecial` or `invokeinterface`.
-    ///
-    /// # Errors
-    /// The opcode is another one, a name or descriptor is invalid, arguments take more than 255 slots, or the snippet
-    /// is full.
-    pub fn invoke(&mut self, opcode: u8, target: MemberName) -> Result<(), SnippetError> {
-        let member = method(opcode, &target, self.at())?;
-        let length = member.text();
-        self.add(Operation::Invoke(opcode, member), length)
-    }
-
-    /// Reads or writes a field: `getstatic`, `putstatic`, `getfield`, `putfield`.
-    ///
-    /// # Errors
-    /// As [`Snippet::invoke`].
-    pub fn field(&mut self, opcode: u8, target: MemberName) -> Result<(), SnippetError> {
-        let member = field(opcode, &target, self.at())?;
-        let length = member.text();
-        self.add(Operation::Field(opcode, member), length)
-    }
-
-    /// Adds `new`, `checkcast`, `instanceof` or `anewarray` of an internal name. All but `new` also accept an array
-    /// descriptor.
-    ///
-    /// # Errors
-    /// The opcode is another one, the name is invalid, or the snippet is full.
-    pub fn with_type(&mut self, opcode: u8, internal_name: &str) -> Result<(), SnippetError> {
+    /// Checks that a label exists, and marks it as placed if `places` is set.
+    fn check_label(&mut self, label: u32, places: bool) -> Result<(), SnippetError> {
         let at = self.at();
-        let known = [
-            opcode::NEW,
-            opcode::CHECKCAST,
-            opcode::INSTANCEOF,
-            opcode::ANEWARRAY,
-        ];
-        if !known.contains(&opcode) {
-            let expected = "new, checkcast, instanceof or anewarray";
-            return Err(SnippetError::opcode(at, opcode, expected));
+        match self.labels.get_mut(label as usize) {
+            None => Err(SnippetError::UnknownLabel { at }),
+            Some(true) if places => Err(SnippetError::LabelPlacedTwice { at }),
+            Some(placed) => {
+                *placed |= places;
+                Ok(())
+            }
         }
-        let name = class(internal_name, at)?;
-        if opcode == opcode::NEW && name.first() == Some(&b'[') {
-            return Err(bad("class that is no array", internal_name, at));
-        }
-        let length = name.len();
-        self.add(Operation::WithType(opcode, name), length)
     }
+}
 
-    /// Adds any other instruction. For `xload` and `xstore`, the operand is one of the snippet's own slots from 0. For
-    /// `newarray` it is the element type (JVMS table 6.5.newarray-A), for `bipush` and `sipush` the number. Other
-    /// instructions ignore it.
-    ///
-    /// # Errors
-    /// The instruction has a method of its own here, or a snippet cannot hold it (`ldc`, switches, `jsr`, `ret`,
-    /// `wide`, `invokedynamic`, `multianewarray`).
-    /// The operand may also be out of range, or the snippet full.
-    pub fn op(&mut self, opcode: u8, operand: i32) -> Result<(), SnippetError> {
-        let at = self.at();
-        let operation = match opcode::form(opcode) {
-            Form::None | Form::Const(_) => Operation::Plain(opcode),
-            Form::Byte | Form::Short => {
-                let fits = opcode == opcode::BIPUSH && i8::try_from(operand).is_ok()
-                    || opcode == opcode::SIPUSH && i16::try_from(operand).is_ok();
-                if !fits {
-                    return Err(SnippetError::operand(at, opcode, operand));
-                }
-                Operation::Push(Value::Int(operand))
-            }
-            Form::Local if opcode != opcode::RET => {
-                let slot = own_slot(operand).ok_or(SnippetError::operand(at, opcode, operand))?;
-                Operation::Local(opcode, slot)
-            }
-            Form::Slot(slot) => Operation::Local(opcode::general_form(opcode), u16::from(slot)),
-            Form::NewArray => match u8::try_from(operand) {
-                Ok(kind @ 4..=11) => Operation::NewArray(kind),
-                _ => return Err(SnippetError::operand(at, opcode, operand)),
-            },
-            _ => {
-                let expected = "an instruction that has no method of its own and no pool entry";
-                return Err(SnippetError::opcode(at, opcode, expected));
-            }
+/// Each instruction is refused if it is unknown, if its operand does not suit it, or if the snippet is full.
+impl Assemble for Snippet {
+    type Added<'s> = Result<(), SnippetError>;
+
+    fn add(&mut self, instruction: Instruction) -> Result<(), SnippetError> {
+        let is_label = instruction.opcode == symbolic::LABEL;
+        let label = match instruction.operand {
+            Operand::Label(label) => Some(label),
+            _ => None,
         };
-        self.add(operation, 0)
+        let (operation, text) = operation_of(self.at(), instruction)?;
+        if let Some(label) = label {
+            self.check_label(label, is_label)?;
+        }
+        self.push_operation(operation, text)
     }
 
-    /// Adds `iinc` of one of the snippet's own slots.
-    ///
-    /// # Errors
-    /// The slot is out of range, or the snippet is full.
-    pub fn increment(&mut self, slot: u16, by: i16) -> Result<(), SnippetError> {
-        let operand = i32::from(slot);
-        let slot =
-            own_slot(operand).ok_or(SnippetError::operand(self.at(), opcode::IINC, operand))?;
-        self.add(Operation::Increment(slot, by), 0)
-    }
-
-    /// Creates a label; place it once with [`Snippet::place`].
-    pub fn new_label(&mut self) -> Label {
+    fn new_label(&mut self) -> Label {
         let label = Label(self.labels.len() as u32);
         if self.labels.len() < MAX_SNIPPET_OPERATIONS {
             self.labels.push(false);
         }
         label
     }
-
-    /// Places a label before the next operation.
-    ///
-    /// # Errors
-    /// The label belongs to another snippet, was placed before, or the snippet is full.
-    pub fn place(&mut self, label: Label) -> Result<(), SnippetError> {
-        let at = self.at();
-        match self.labels.get_mut(label.0 as usize) {
-            None => return Err(SnippetError::UnknownLabel { at }),
-            Some(true) => return Err(SnippetError::LabelPlacedTwice { at }),
-            Some(placed) => *placed = true,
-        }
-        self.add(Operation::Label(label), 0)
-    }
-
-    /// Adds `goto`, or a conditional branch (`if…`).
-    ///
-    /// # Errors
-    /// The opcode is another one, the label belongs to another snippet, or the snippet is full.
-    pub fn jump(&mut self, opcode: u8, label: Label) -> Result<(), SnippetError> {
-        let at = self.at();
-        if opcode != opcode::GOTO && !opcode::is_conditional(opcode) {
-            return Err(SnippetError::opcode(at, opcode, "goto or if…"));
-        }
-        if label.0 as usize >= self.labels.len() {
-            return Err(SnippetError::UnknownLabel { at });
-        }
-        self.add(Operation::Jump(opcode, label), 0)
-    }
-}
-
-fn own_slot(operand: i32) -> Option<u16> {
-    let slot = u16::try_from(operand).ok()?;
-    (slot < MAX_SNIPPET_SLOTS).then_some(slot)
 }

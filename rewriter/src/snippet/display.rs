@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::snippet::assembler::Snippet;
-use crate::snippet::operation::{Member, Operation, Value};
+use crate::snippet::operation::{EncodedMember, Operation, Value};
 use crate::text::Text;
 use jvms::modified_utf8::Utf8;
 use jvms::opcode;
@@ -19,7 +19,7 @@ impl fmt::Display for Snippet {
     }
 }
 
-impl fmt::Display for Member {
+impl fmt::Display for EncodedMember {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (owner, name) = (text(&self.owner), text(&self.name));
         write!(f, "{owner}.{name}:{}", text(&self.descriptor))

@@ -37,7 +37,7 @@ pub enum SnippetError {
         /// The operation.
         at: u32,
         /// The opcode.
-        opcode: u8,
+        opcode: u16,
         /// Its mnemonic.
         found: &'static str,
         /// The accepted instructions.
@@ -95,11 +95,12 @@ pub enum SnippetError {
 
 impl SnippetError {
     #[cold]
-    pub(crate) fn opcode(at: u32, opcode: u8, expected: &'static str) -> Self {
+    pub(crate) fn opcode(at: u32, opcode: u16, expected: &'static str) -> Self {
+        let known = u8::try_from(opcode).ok().and_then(opcode::mnemonic);
         SnippetError::BadOpcode {
             at,
             opcode,
-            found: opcode::mnemonic(opcode).unwrap_or("no instruction"),
+            found: known.unwrap_or("no instruction"),
             expected,
         }
     }

@@ -1,7 +1,7 @@
 //! Checks of names in operations.
 
 use crate::snippet::error::SnippetError;
-use crate::snippet::operation::{Member, MemberName};
+use crate::snippet::operation::{EncodedMember, Member};
 use jvms::descriptor::{FieldType, MAX_ARGUMENT_SLOTS, MethodDescriptor, is_class_or_array};
 use jvms::modified_utf8;
 use jvms::names::{is_called_by_name, is_internal, is_unqualified};
@@ -24,7 +24,7 @@ pub(super) fn bad(expected: &'static str, found: &str, at: u32) -> SnippetError 
 }
 
 /// Encodes the text in modified UTF-8, if it fits into the pool.
-fn encode(text: &str) -> Result<Vec<u8>, SnippetError> {
+pub(super) fn encode(text: &str) -> Result<Vec<u8>, SnippetError> {
     let bytes = modified_utf8::encode(text);
     if bytes.len() > usize::from(u16::MAX) {
         let length = bytes.len() as u64;
@@ -46,10 +46,10 @@ pub(super) fn class(name: &str, at: u32) -> Result<Vec<u8>, SnippetError> {
     ))
 }
 
-pub(super) fn field(opcode: u8, target: &MemberName, at: u32) -> Result<Member, SnippetError> {
+pub(super) fn field(opcode: u8, target: &Member, at: u32) -> Result<EncodedMember, SnippetError> {
     if !matches!(opcode, opcode::GETSTATIC..=opcode::PUTFIELD) {
         let expected = "getstatic, putstatic, getfield or putfield";
-        return Err(SnippetError::opcode(at, opcode, expected));
+        return Err(SnippetError::opcode(at, opcode.into(), expected));
     }
     let member = member(target, at)?;
     if !is_internal(&member.owner) {
@@ -64,10 +64,10 @@ pub(super) fn field(opcode: u8, target: &MemberName, at: u32) -> Result<Member, 
     Ok(member)
 }
 
-pub(super) fn method(opcode: u8, target: &MemberName, at: u32) -> Result<Member, SnippetError> {
+pub(super) fn method(opcode: u8, target: &Member, at: u32) -> Result<EncodedMember, SnippetError> {
     if !matches!(opcode, opcode::INVOKEVIRTUAL..=opcode::INVOKEINTERFACE) {
         let expected = "invokestatic, invokevirtual, invokespecial or invokeinterface";
-        return Err(SnippetError::opcode(at, opcode, expected));
+        return Err(SnippetError::opcode(at, opcode.into(), expected));
     }
     let member = member(target, at)?;
     let Ok(found) = MethodDescriptor::checked(&member.descriptor) else {
@@ -95,8 +95,8 @@ pub(super) fn method(opcode: u8, target: &MemberName, at: u32) -> Result<Member,
     Err(bad(expected, &target.name, at))
 }
 
-fn member(target: &MemberName, at: u32) -> Result<Member, SnippetError> {
-    Ok(Member {
+fn member(target: &Member, at: u32) -> Result<EncodedMember, SnippetError> {
+    Ok(EncodedMember {
         owner: class(&target.owner, at)?,
         name: encode(&target.name)?,
         descriptor: encode(&target.descriptor)?,
@@ -104,14 +104,14 @@ fn member(target: &MemberName, at: u32) -> Result<Member, SnippetError> {
     })
 }
 
-impl Member {
+impl EncodedMember {
     /// Checks the names of a method.
-    pub(crate) fn method(opcode: u8, target: &MemberName) -> Result<Self, SnippetError> {
+    pub(crate) fn method(opcode: u8, target: &Member) -> Result<Self, SnippetError> {
         method(opcode, target, 0)
     }
 
     /// Checks the names of a field.
-    pub(crate) fn field(opcode: u8, target: &MemberName) -> Result<Self, SnippetError> {
+    pub(crate) fn field(opcode: u8, target: &Member) -> Result<Self, SnippetError> {
         field(opcode, target, 0)
     }
 }

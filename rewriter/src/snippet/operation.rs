@@ -2,25 +2,9 @@
 
 use crate::impl_stored;
 
-/// A field or method by name.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct MemberName {
-    /// Internal name of the class (`java/lang/String`). For a method of an array type, its descriptor.
-    pub owner: String,
-    /// Name of the member.
-    pub name: String,
-    /// Its descriptor (JVMS 4.3).
-    pub descriptor: String,
-    /// True for a method of an interface (`CONSTANT_InterfaceMethodref`).
-    pub interface: bool,
-}
+pub use ::edits::{Assemble, Label, Member};
 
-impl_stored!(struct MemberName { owner, name, descriptor, interface });
-
-/// A target of jumps in a snippet, created by [`Snippet::new_label`](crate::Snippet::new_label).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Label(pub(crate) u32);
-
+impl_stored!(struct Member { owner, name, descriptor, interface });
 impl_stored!(struct Label(number));
 
 /// Number of a snippet within its plan.
@@ -35,16 +19,16 @@ impl std::fmt::Display for SnippetId {
     }
 }
 
-/// [`MemberName`] in modified UTF-8.
+/// [`Member`] in modified UTF-8.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Member {
+pub(crate) struct EncodedMember {
     pub(crate) owner: Vec<u8>,
     pub(crate) name: Vec<u8>,
     pub(crate) descriptor: Vec<u8>,
     pub(crate) interface: bool,
 }
 
-impl_stored!(struct Member { owner, name, descriptor, interface });
+impl_stored!(struct EncodedMember { owner, name, descriptor, interface });
 
 /// A constant; floating point numbers by their bits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -72,8 +56,8 @@ pub(crate) enum Operation {
     This,
     Argument(u8),
     Push(Value),
-    Invoke(u8, Member),
-    Field(u8, Member),
+    Invoke(u8, EncodedMember),
+    Field(u8, EncodedMember),
     WithType(u8, Vec<u8>),
     /// An instruction without operand.
     Plain(u8),
@@ -113,7 +97,7 @@ impl_stored!(enum Operation {
     15 Variable(opcode, slot),
 });
 
-impl Member {
+impl EncodedMember {
     /// Returns the bytes of its names.
     pub(super) fn text(&self) -> usize {
         let lengths = [self.owner.len(), self.name.len(), self.descriptor.len()];
@@ -121,7 +105,7 @@ impl Member {
     }
 }
 
-impl Member {
+impl EncodedMember {
     /// Returns owner, name and descriptor.
     pub(crate) fn names(&self) -> (&[u8], &[u8], &[u8]) {
         (&self.owner, &self.name, &self.descriptor)

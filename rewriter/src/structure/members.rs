@@ -7,7 +7,7 @@ use crate::bytes::write_at;
 use crate::class::{Attributes, ClassFile};
 use crate::cursor::u16_at;
 use crate::edits::{
-    ClassEdit, Literal, NewField, NewMethod, PrefixedNative, StructureError, Target,
+    ClassEdit, Constant, NewField, NewMethod, PrefixedNative, StructureError, Target,
 };
 use crate::error::ReadError;
 use crate::index::MethodIndex;
@@ -161,14 +161,14 @@ impl Extension<'_, '_> {
         Ok(())
     }
 
-    fn constant(&mut self, value: &Literal) -> Result<u16, StructureError> {
+    fn constant(&mut self, value: &Constant) -> Result<u16, StructureError> {
         let pool = &mut self.pool;
         let index = match value {
-            Literal::Int(value) => pool.integer(*value as u32),
-            Literal::Long(value) => pool.long(*value as u64),
-            Literal::Float(bits) => pool.float(*bits),
-            Literal::Double(bits) => pool.double(*bits),
-            Literal::String(text) => pool.string(&modified_utf8::encode(text)),
+            Constant::Integer(value) => pool.integer(*value as u32),
+            Constant::Long(value) => pool.long(*value as u64),
+            Constant::Float(value) => pool.float(value.to_bits()),
+            Constant::Double(value) => pool.double(value.to_bits()),
+            Constant::Text(text) => pool.string(&modified_utf8::encode(text)),
         };
         index.ok_or(StructureError::PoolFull)
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::edits::ClassEdit;
 use crate::limits::MAX_ELEMENT_DEPTH;
-use crate::snippet::MemberName;
+use crate::snippet::Member;
 use jvms::modified_utf8;
 
 /// Name and descriptor.
@@ -112,13 +112,13 @@ impl Names {
     }
 
     /// Returns a member's names in their new forms.
-    pub(crate) fn member_name(&self, old: &MemberName) -> MemberName {
+    pub(crate) fn member_name(&self, old: &Member) -> Member {
         let owner = modified_utf8::encode(&old.owner);
         let name = modified_utf8::encode(&old.name);
         let descriptor = modified_utf8::encode(&old.descriptor);
         let new = self.member(&owner, &name, &descriptor);
         let new = new.map(|new| modified_utf8::Utf8::new(new).to_str_lossless().into_owned());
-        MemberName {
+        Member {
             owner: self.string(Role::Class, &old.owner),
             name: new.unwrap_or_else(|| old.name.clone()),
             descriptor: self.string(Role::Signature, &old.descriptor),

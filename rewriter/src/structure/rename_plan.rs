@@ -2,7 +2,7 @@
 
 use crate::edits::{CallTarget, Change};
 use crate::plan::EditPlan;
-use crate::snippet::{Member, Operation, Snippet, Value};
+use crate::snippet::{EncodedMember, Operation, Snippet, Value};
 use crate::structure::names::{Names, Role};
 
 /// Returns a plan without class edits, with its names replaced by new ones.
@@ -31,10 +31,10 @@ fn renamed_operation(operation: &Operation, names: &Names) -> Operation {
     }
 }
 
-fn renamed_member(member: &Member, names: &Names) -> Member {
+fn renamed_member(member: &EncodedMember, names: &Names) -> EncodedMember {
     let new = |role, old: &Vec<u8>| names.text(role, old).unwrap_or_else(|| old.clone());
     let name = names.member(&member.owner, &member.name, &member.descriptor);
-    Member {
+    EncodedMember {
         owner: new(Role::Class, &member.owner),
         name: name.map_or_else(|| member.name.clone(), <[u8]>::to_vec),
         descriptor: new(Role::Signature, &member.descriptor),

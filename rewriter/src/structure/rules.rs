@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::class::{Attributes, ClassFile, Method};
 use crate::edits::{
-    ClassEdit, Literal, NewField, NewMethod, PrefixedNative, StructureError, Target,
+    ClassEdit, Constant, NewField, NewMethod, PrefixedNative, StructureError, Target,
 };
 use crate::index::MethodIndex;
 use crate::limits::{MAX_STRUCTURE_BYTES, ODD_NAMES_SINCE, STATIC_INTERFACE_METHODS_SINCE};
@@ -179,11 +179,11 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
             });
         }
         let fits = value.as_ref().is_none_or(|value| match value {
-            Literal::Int(_) => matches!(descriptor.as_str(), "I" | "Z" | "B" | "C" | "S"),
-            Literal::Long(_) => descriptor == "J",
-            Literal::Float(_) => descriptor == "F",
-            Literal::Double(_) => descriptor == "D",
-            Literal::String(_) => descriptor == "Ljava/lang/String;",
+            Constant::Integer(_) => matches!(descriptor.as_str(), "I" | "Z" | "B" | "C" | "S"),
+            Constant::Long(_) => descriptor == "J",
+            Constant::Float(_) => descriptor == "F",
+            Constant::Double(_) => descriptor == "D",
+            Constant::Text(_) => descriptor == "Ljava/lang/String;",
         });
         if !fits || value.is_some() && flags & ACC_STATIC == 0 {
             let reason = "its constant does not suit: a static field takes one of its own type";

@@ -3,7 +3,7 @@
 use crate::limits::{
     LDC_CLASS_SINCE, MAX_SNIPPET_PASSES, MAX_SNIPPET_STATE, STATIC_INTERFACE_METHODS_SINCE,
 };
-use crate::snippet::{Label, Member, Operation, Snippet, SnippetError, Value};
+use crate::snippet::{EncodedMember, Label, Operation, Snippet, SnippetError, Value};
 use crate::typing::context::{StackEffect, TypingContext};
 use crate::typing::machine::{Expected, Fault, Machine};
 use crate::typing::types::{Class, Origin, Type};
@@ -433,7 +433,7 @@ impl<'t, 's> Check<'t, 's> {
         })
     }
 
-    fn invoke(&mut self, at: u32, code: u8, member: &'t Member) -> Result<(), SnippetError> {
+    fn invoke(&mut self, at: u32, code: u8, member: &'t EncodedMember) -> Result<(), SnippetError> {
         let known = self.context.known;
         let here = |reason| Err(SnippetError::NotHere { at, reason });
         let fault = |fault| mismatch(at, opcode::mnemonic(code).unwrap_or("?"), fault);

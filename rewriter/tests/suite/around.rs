@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use jvms::opcode as op;
 use rewriter::{
-    Bci, Change, ClassEdit, ClassFile, EditPlan, InsertionPoint, Location, MemberName, MethodIndex,
-    PlanBuilder, PlanChecker, Snippet,
+    Assemble, Bci, Change, ClassEdit, ClassFile, EditPlan, InsertionPoint, Location, Member,
+    MethodIndex, PlanBuilder, PlanChecker, Snippet,
 };
 
 use crate::changes::{calling, spliced};
@@ -225,7 +225,7 @@ fn names_in_surrounding_code_are_renamed_with_the_class() {
     let mut plan = EditPlan::new();
     let around = snippet(|code| {
         code.proceed().unwrap();
-        let target = MemberName {
+        let target = Member {
             owner: "old/Name".to_owned(),
             name: "seen".to_owned(),
             descriptor: "()V".to_owned(),

@@ -2,7 +2,8 @@
 
 use jvms::opcode as op;
 use rewriter::{
-    Bci, ClassFile, Code, InsertionPoint, Label, Location, MemberName, Method, PlanBuilder, Snippet,
+    Assemble, Bci, ClassFile, Code, InsertionPoint, Label, Location, Member, Method, PlanBuilder,
+    Snippet,
 };
 
 /// Features of snippets, to combine.
@@ -19,8 +20,8 @@ pub const STACK: u32 = 16;
 pub const LEAVE: u32 = 32;
 pub const ALL: u32 = 63;
 
-fn member(owner: &str, name: &str, descriptor: &str) -> MemberName {
-    MemberName {
+fn member(owner: &str, name: &str, descriptor: &str) -> Member {
+    Member {
         owner: owner.into(),
         name: name.into(),
         descriptor: descriptor.into(),

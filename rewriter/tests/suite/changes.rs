@@ -2,8 +2,8 @@
 
 use jvms::opcode;
 use rewriter::{
-    Bci, CallTarget, Change, CheckScratch, ClassFile, EditPlan, InsertionPoint, Instruction,
-    Literal, Location, MemberName, MethodIndex, PlanBuilder, PlanError, Scratch, SkipReason,
+    Bci, CallTarget, Change, CheckScratch, ClassFile, Constant, EditPlan, InsertionPoint,
+    Instruction, Location, Member, MethodIndex, PlanBuilder, PlanError, Scratch, SkipReason,
     check_splice, splice,
 };
 
@@ -144,7 +144,7 @@ fn allocation_becomes_another_class_or_a_factory_call() {
                 .unwrap();
             let descriptor = call.descriptor.to_string();
             let mut plan = PlanBuilder::new(&class);
-            let change = Change::Factory(MemberName {
+            let change = Change::Factory(Member {
                 owner: "sample/Hooks".to_owned(),
                 name: "make".to_owned(),
                 descriptor: format!("{}Ljava/lang/Object;", &descriptor[..descriptor.len() - 1]),
@@ -272,7 +272,7 @@ fn a_removed_call_drops_its_operands_and_pushes_a_value() {
         opcode::RETURN,
     ];
     assert_eq!(code_of(Change::Remove(None)), expected);
-    let text = code_of(Change::Remove(Some(Literal::String("x".to_owned()))));
+    let text = code_of(Change::Remove(Some(Constant::Text("x".to_owned()))));
     assert_eq!(text[4], opcode::LDC);
 }
 
@@ -292,7 +292,7 @@ fn unsuitable_changes_are_refused_with_the_reason() {
     let call = |descriptor: &str| {
         Change::Call(CallTarget {
             opcode: opcode::INVOKESTATIC,
-            method: MemberName {
+            method: Member {
                 owner: "a/B".to_owned(),
                 name: "g".to_owned(),
                 descriptor: descriptor.to_owned(),
@@ -318,7 +318,7 @@ fn unsuitable_changes_are_refused_with_the_reason() {
         ),
         (
             2,
-            Change::Remove(Some(Literal::Int(1))),
+            Change::Remove(Some(Constant::Integer(1))),
             "expected a value of type java/lang/Object, found 1",
         ),
         (

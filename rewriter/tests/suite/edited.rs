@@ -3,8 +3,9 @@
 
 use jvms::opcode;
 use rewriter::{
-    Annotation, CallTarget, Change, ClassEdit, ClassFile, EditPlan, ElementValue, Instruction,
-    Literal, MemberName, Method, NewField, NewMethod, PlanBuilder, PlanError, Snippet, Target,
+    Annotation, Assemble, CallTarget, Change, ClassEdit, ClassFile, Constant, EditPlan,
+    ElementValue, Instruction, Member, Method, NewField, NewMethod, PlanBuilder, PlanError,
+    Snippet, Target,
 };
 
 /// The kinds of plans.
@@ -102,7 +103,7 @@ fn surrounded(class: &ClassFile<'_>, plan: &mut PlanBuilder<'_, '_>) -> Result<(
 pub fn timed(operand: bool, branches: bool) -> Snippet {
     let mut code = Snippet::new();
     let now = |code: &mut Snippet| {
-        let now = MemberName {
+        let now = Member {
             owner: "java/lang/System".to_owned(),
             name: "nanoTime".to_owned(),
             descriptor: "()J".to_owned(),
@@ -140,8 +141,8 @@ pub fn timed(operand: bool, branches: bool) -> Snippet {
     code
 }
 
-fn hook(descriptor: String) -> MemberName {
-    MemberName {
+fn hook(descriptor: String) -> Member {
+    Member {
         owner: "sample/Hooks".to_owned(),
         name: "hook".to_owned(),
         descriptor,
@@ -227,11 +228,11 @@ fn members(class: &ClassFile<'_>) -> Vec<ClassEdit> {
         return edits; // a module has no members
     }
     for (name, descriptor, value) in [
-        ("added$number", "J", Literal::Long(-1)),
+        ("added$number", "J", Constant::Long(-1)),
         (
             "added$text",
             "Ljava/lang/String;",
-            Literal::String("w".to_owned()),
+            Constant::Text("w".to_owned()),
         ),
     ] {
         edits.push(ClassEdit::AddField(NewField {
@@ -290,7 +291,7 @@ fn renamed(class: &ClassFile<'_>) -> Vec<ClassEdit> {
     names
         .filter(|(name, _)| !name.starts_with('<'))
         .map(|(name, descriptor)| ClassEdit::RenameMember {
-            member: MemberName {
+            member: Member {
                 owner: owner.to_owned(),
                 name: name.to_owned(),
                 descriptor: descriptor.to_owned(),

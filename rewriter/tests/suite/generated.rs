@@ -6,10 +6,10 @@
 
 use jvms::opcode;
 use rewriter::{
-    Annotation, Bci, CallTarget, Change, CheckScratch, ClassEdit, ClassFile, EditPlan,
-    ElementValue, InsertionPoint, Instruction, Literal, Location, MemberName, MethodIndex,
-    NewField, NewMethod, PlanBuilder, PluginPlan, PoolIndex, PrefixedNative, ProbeStorage, Scratch,
-    Snippet, Target, check_splice, print, schema, splice,
+    Annotation, Assemble, Bci, CallTarget, Change, CheckScratch, ClassEdit, ClassFile, Constant,
+    EditPlan, ElementValue, InsertionPoint, Instruction, Location, Member, MethodIndex, NewField,
+    NewMethod, PlanBuilder, PluginPlan, PoolIndex, PrefixedNative, ProbeStorage, Scratch, Snippet,
+    Target, check_splice, print, schema, splice,
 };
 
 use crate::random::{self, Random};
@@ -95,13 +95,13 @@ impl Generator {
         random::made(&mut self.random, length)
     }
 
-    fn constant(&mut self) -> Literal {
+    fn constant(&mut self) -> Constant {
         match self.random.below(5) {
-            0 => Literal::Int(self.random.below(1 << 17) as i32),
-            1 => Literal::Long(-1),
-            2 => Literal::Float(1),
-            3 => Literal::Double(1 << 60),
-            _ => Literal::String(self.name()),
+            0 => Constant::Integer(self.random.below(1 << 17) as i32),
+            1 => Constant::Long(-1),
+            2 => Constant::Float(f32::from_bits(1)),
+            3 => Constant::Double(f64::from_bits(1 << 60)),
+            _ => Constant::Text(self.name()),
         }
     }
 
@@ -111,7 +111,7 @@ impl Generator {
     }
 
     /// Returns a member that the class has or references, or an unknown one.
-    fn member(&mut self, class: &ClassFile<'_>) -> MemberName {
+    fn member(&mut self, class: &ClassFile<'_>) -> Member {
         let index = self.random.below(usize::from(class.pool().count()));
         let named = class.pool().member_ref(rewriter::PoolIndex(index as u16));
         let own = || {
@@ -122,14 +122,14 @@ impl Generator {
             .map(|member| (member.owner, member.name, member.descriptor))
             .or_else(own);
         let Some((owner, name, descriptor)) = found else {
-            return MemberName {
+            return Member {
                 owner: self.name(),
                 name: self.name(),
                 descriptor: self.of(&METHODS).to_owned(),
                 interface: false,
             };
         };
-        MemberName {
+        Member {
             owner: owner.to_str_lossless().into_owned(),
             name: name.to_str_lossless().into_owned(),
             descriptor: descriptor.to_str_lossless().into_owned(),

@@ -2,9 +2,9 @@
 
 use jvms::opcode::*;
 use rewriter::{
-    ClassFile, EditPlan, HELPER_PREFIX, HelperClass, HelperError, InsertionPoint, Location,
-    MemberName, MethodIndex, Scratch, Snippet, check_helper_uses, is_helper_class, place_helpers,
-    splice,
+    Assemble, ClassFile, EditPlan, HELPER_PREFIX, HelperClass, HelperError, InsertionPoint,
+    Location, Member, MethodIndex, Scratch, Snippet, check_helper_uses, is_helper_class,
+    place_helpers, splice,
 };
 
 use crate::fixtures::{SHAPES, STORAGE};
@@ -173,7 +173,7 @@ fn code_with(opcode: u8, owner: String, member: &str, interface: bool) -> Snippe
             _ => code.push_null().unwrap(),
         }
     }
-    let target = MemberName {
+    let target = Member {
         owner,
         name: name.to_owned(),
         descriptor: descriptor.to_owned(),

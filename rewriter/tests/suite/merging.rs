@@ -2,7 +2,7 @@
 
 use jvms::opcode;
 use rewriter::{
-    Action, Bci, Change, ClassEdit, Conflict, EditPlan, InsertionPoint, Location, MemberName,
+    Action, Assemble, Bci, Change, ClassEdit, Conflict, EditPlan, InsertionPoint, Location, Member,
     MethodIndex, NewField, PluginPlan, PrefixedNative, Snippet,
 };
 
@@ -109,7 +109,7 @@ fn exclusive_edits_conflict_and_name_the_plans() {
         prefix: "p".to_owned(),
     });
     let member = ClassEdit::RenameMember {
-        member: MemberName {
+        member: Member {
             owner: "x/A".to_owned(),
             name: "m".to_owned(),
             descriptor: "()V".to_owned(),

@@ -4,7 +4,8 @@ use jvms::opcode;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use rewriter::{
-    CheckScratch, ClassFile, EditPlan, InsertionPoint, Location, Scratch, check_splice, splice,
+    Assemble, CheckScratch, ClassFile, EditPlan, InsertionPoint, Location, Scratch, check_splice,
+    splice,
 };
 
 use crate::{exercise, fixtures, generated, random};

@@ -1,7 +1,7 @@
 //! Random snippets, most of them valid; shared with the tests in real JVMs.
 
 use jvms::opcode as op;
-use rewriter::{Label, MemberName, Snippet, SnippetError};
+use rewriter::{Assemble, Label, Member, Snippet, SnippetError};
 
 /// Numbers from a list of choices, then from a seed (xorshift).
 pub struct Random {
@@ -60,8 +60,8 @@ struct Maker<'r> {
     heads: Vec<Label>,
 }
 
-fn method(owner: &str, name: &str, descriptor: &str) -> MemberName {
-    MemberName {
+fn method(owner: &str, name: &str, descriptor: &str) -> Member {
+    Member {
         owner: owner.into(),
         name: name.into(),
         descriptor: descriptor.into(),

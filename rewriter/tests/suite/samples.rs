@@ -3,11 +3,11 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use jvms::opcode;
-use rewriter::{ClassEdit, MemberName, NewMethod, Snippet};
+use rewriter::{Assemble, ClassEdit, Member, NewMethod, Snippet};
 
 /// Returns a member's names.
-pub fn member(owner: &str, name: &str, descriptor: &str) -> MemberName {
-    MemberName {
+pub fn member(owner: &str, name: &str, descriptor: &str) -> Member {
+    Member {
         owner: owner.to_owned(),
         name: name.to_owned(),
         descriptor: descriptor.to_owned(),

@@ -3,8 +3,8 @@
 use jvms::opcode as op;
 use proptest::prelude::*;
 use rewriter::{
-    Bci, CheckScratch, ClassFile, EditPlan, InsertionPoint, Location, MethodIndex, PlanBuilder,
-    PlanError, Scratch, Snippet, SnippetError, check_splice, splice,
+    Assemble, Bci, CheckScratch, ClassFile, EditPlan, InsertionPoint, Location, MethodIndex,
+    PlanBuilder, PlanError, Scratch, Snippet, SnippetError, check_splice, splice,
 };
 
 use crate::fixtures::{ALL, SHAPES, STORAGE};

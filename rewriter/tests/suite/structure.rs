@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use jvms::opcode;
 use rewriter::{
-    Annotation, CheckScratch, ClassEdit, ClassFile, EditPlan, ElementValue, Literal, MethodIndex,
-    NewField, PlanBuilder, PlanError, PoolIndex, PrefixedNative, Scratch, Snippet, SpliceReport,
-    StructureError, Target, check_splice, splice,
+    Annotation, Assemble, CheckScratch, ClassEdit, ClassFile, Constant, EditPlan, ElementValue,
+    MethodIndex, NewField, PlanBuilder, PlanError, PoolIndex, PrefixedNative, Scratch, Snippet,
+    SpliceReport, StructureError, Target, check_splice, splice,
 };
 
 use crate::class_builder;
@@ -50,7 +50,7 @@ fn text(bytes: &[u8]) -> String {
     text
 }
 
-fn field(name: &str, descriptor: &str, value: Option<Literal>) -> ClassEdit {
+fn field(name: &str, descriptor: &str, value: Option<Constant>) -> ClassEdit {
     ClassEdit::AddField(NewField {
         flags: 0x0019,
         name: name.to_owned(),
@@ -90,11 +90,11 @@ fn only_the_added_members_change() {
         let class = ClassFile::read(bytes).unwrap();
         let interface = class.access_flags() & 0x0200 != 0;
         let mut edits = vec![
-            field("added", "I", Some(Literal::Int(7))),
+            field("added", "I", Some(Constant::Integer(7))),
             field(
                 "words",
                 "Ljava/lang/String;",
-                Some(Literal::String("w".to_owned())),
+                Some(Constant::Text("w".to_owned())),
             ),
             ClassEdit::AddInterface("java/io/Serializable".to_owned()),
             annotation(Target::Class, true),
@@ -363,7 +363,7 @@ fn invalid_structure_is_refused_with_the_reason() {
             "expected a field descriptor, found `V`",
         ),
         (
-            vec![field("a", "J", Some(Literal::Int(1)))],
+            vec![field("a", "J", Some(Constant::Integer(1)))],
             "field a:J: its constant does not suit: a static field takes one of its own type",
         ),
         (

@@ -1,11 +1,11 @@
 //! Edits of code and structure, checked by the rewriter.
 
 use classhook_sdk::edit::{self, Edit, Element, Value};
-use classhook_sdk::snippet::{Member, Operation, Snippet};
+use classhook_sdk::snippet::{self, Operation, Snippet};
 use plan_rules::{AnnotationBuilder, NestedArray, RefusedRequest, SnippetBuilder, Transformation};
 use rewriter::{
-    Action, CallTarget, Change, ElementValue, InsertionPoint, Location, MemberName, MethodIndex,
-    NewField, Target,
+    Action, Assemble, CallTarget, Change, ElementValue, InsertionPoint, Location, Member,
+    MethodIndex, NewField, Target,
 };
 
 use crate::plan::{Denied, State, constant, tokens};
@@ -61,8 +61,8 @@ fn add(code: &mut SnippetBuilder, part: &Operation) -> Result<(), String> {
     }
 }
 
-fn name(member: &Member) -> MemberName {
-    MemberName {
+fn name(member: &snippet::Member) -> Member {
+    Member {
         owner: member.owner.clone(),
         name: member.name.clone(),
         descriptor: member.descriptor.clone(),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
-use classhook_sdk::edit::{Constant, Edit};
+use classhook_sdk::edit::{self, Edit};
 use classhook_sdk::source::{NativePlan, PlanSink, Side};
 use classhook_sdk::wit::{Failure, Place, ProbeId, Site};
 use classhook_sdk::{Capture, Event, EventValue, Table};
@@ -13,7 +13,7 @@ use plan_rules::{
     CheckedClass, EventValues, PlanRequest, RefusedRequest, Row, Transformation, numbers,
 };
 use rewriter::span::{self, Arguments};
-use rewriter::{Action, InsertionPoint, Literal, MethodIndex};
+use rewriter::{Action, Constant, InsertionPoint, MethodIndex};
 
 /// The code of a failure that ends a plugin's work on a class in production, regardless of what
 /// follows.
@@ -177,13 +177,13 @@ fn capture_of(capture: &Capture) -> span::Capture {
     result
 }
 
-pub(crate) fn constant(value: &Constant) -> Literal {
+pub(crate) fn constant(value: &edit::Constant) -> Constant {
     match value {
-        Constant::Integer(value) => Literal::Int(*value),
-        Constant::Long(value) => Literal::Long(*value),
-        Constant::Float(value) => Literal::Float(value.to_bits()),
-        Constant::Double(value) => Literal::Double(value.to_bits()),
-        Constant::Text(text) => Literal::String(text.clone()),
+        edit::Constant::Integer(value) => Constant::Integer(*value),
+        edit::Constant::Long(value) => Constant::Long(*value),
+        edit::Constant::Float(value) => Constant::Float(*value),
+        edit::Constant::Double(value) => Constant::Double(*value),
+        edit::Constant::Text(text) => Constant::Text(text.clone()),
     }
 }
 

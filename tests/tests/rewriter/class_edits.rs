@@ -7,8 +7,8 @@ use e2e_tests::{javac, native, scratch, workspace};
 use jvms::access_flags::{ACC_FINAL, ACC_PRIVATE, ACC_PUBLIC, ACC_STATIC};
 use jvms::opcode;
 use rewriter::{
-    Annotation, Bci, CallTarget, Change, ClassEdit, EditPlan, ElementValue, InsertionPoint,
-    Literal, Location, MemberName, MethodIndex, NewField, NewMethod, PlanBuilder, PlanError,
+    Annotation, Assemble, Bci, CallTarget, Change, ClassEdit, Constant, EditPlan, ElementValue,
+    InsertionPoint, Location, Member, MethodIndex, NewField, NewMethod, PlanBuilder, PlanError,
     PrefixedNative, Snippet, StructureError, Target, schema,
 };
 use std::path::{Path, PathBuf};
@@ -64,7 +64,7 @@ fn absolute() -> Snippet {
     body
 }
 
-fn static_field(name: &str, descriptor: &str, value: Literal) -> ClassEdit {
+fn static_field(name: &str, descriptor: &str, value: Constant) -> ClassEdit {
     ClassEdit::AddField(NewField {
         flags: ACC_PUBLIC | ACC_STATIC | ACC_FINAL,
         name: name.to_owned(),
@@ -87,12 +87,12 @@ fn reflection_sees_added_members() {
         let replaced = find(&class, "replaced").index();
         let mut plan = PlanBuilder::new(&class);
         for edit in [
-            static_field("number", "J", Literal::Long(1 << 40)),
-            static_field("half", "D", Literal::Double(0.5_f64.to_bits())),
+            static_field("number", "J", Constant::Long(1 << 40)),
+            static_field("half", "D", Constant::Double(0.5)),
             static_field(
                 "words",
                 "Ljava/lang/String;",
-                Literal::String("w😀".to_owned()),
+                Constant::Text("w😀".to_owned()),
             ),
             ClassEdit::AddInterface("java/io/Serializable".to_owned()),
             mark(Target::Class),
@@ -190,7 +190,7 @@ fn renamed_types_and_methods_work_in_all_classes_of_a_program() {
     }
 }
 
-fn hook(name: &str, descriptor: &str) -> MemberName {
+fn hook(name: &str, descriptor: &str) -> Member {
     member("Calls$Hooks", name, descriptor)
 }
 
@@ -270,7 +270,7 @@ fn redirected_removed_and_wrapped_instructions_follow_the_plan() {
             opcode,
             field: hook(name, descriptor),
         };
-        let text = Literal::String("nothing said".to_owned());
+        let text = Constant::Text("nothing said".to_owned());
         for (method, instruction, change) in [
             (
                 "call",
@@ -454,7 +454,7 @@ fn versions(answer: MethodIndex) -> Vec<Version> {
         member: member("Redefining$Loaded", "answer", "()I"),
         to: "answered".to_owned(),
     };
-    let field = static_field("more", "I", Literal::Int(1));
+    let field = static_field("more", "I", Constant::Integer(1));
     vec![
         ("a", vec![added], Some(63)),
         ("b", vec![field], Some(64)),
@@ -544,9 +544,9 @@ fn unsuitable_class_edit_leaves_the_class_unchanged() {
     let mut calls = Edited::read(&classes.join("Calls.class"));
     let before = verified(&jdk, &classes, "Calls");
     let mut plan = EditPlan::new();
-    plan.edit_class(static_field("fine", "I", Literal::Int(1)))
+    plan.edit_class(static_field("fine", "I", Constant::Integer(1)))
         .unwrap();
-    plan.edit_class(static_field("shared", "I", Literal::Int(1)))
+    plan.edit_class(static_field("shared", "I", Constant::Integer(1)))
         .unwrap();
     let (method, bci) = calls.first("call", opcode::INVOKEVIRTUAL);
     plan.change(method, bci, Change::Remove(None)).unwrap();

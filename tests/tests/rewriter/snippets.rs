@@ -9,8 +9,8 @@ use e2e_tests::workspace::test_file;
 use e2e_tests::{javac, rotation, scratch};
 use jvms::opcode;
 use rewriter::{
-    CheckScratch, ClassFile, EditPlan, InsertionPoint, Location, MemberName, Method, PlanBuilder,
-    ProbeStorage, Scratch, SkipReason, Snippet, check_splice, splice,
+    Assemble, CheckScratch, ClassFile, EditPlan, InsertionPoint, Location, Member, Method,
+    PlanBuilder, ProbeStorage, Scratch, SkipReason, Snippet, check_splice, splice,
 };
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -94,8 +94,8 @@ fn busy_plan(class: &ClassFile<'_>) -> EditPlan {
     plan.finish()
 }
 
-fn watched(name: &str, descriptor: &str) -> MemberName {
-    MemberName {
+fn watched(name: &str, descriptor: &str) -> Member {
+    Member {
         owner: "Watched".to_owned(),
         name: name.to_owned(),
         descriptor: descriptor.to_owned(),
@@ -140,7 +140,7 @@ fn note(method: &Method<'_, '_>, place: Location) -> Snippet {
                 snippet
                     .with_type(opcode::INSTANCEOF, "Watched")
                     .expect("a snippet");
-                let value = MemberName {
+                let value = Member {
                     owner: "java/lang/Integer".to_owned(),
                     ..watched("valueOf", "(I)Ljava/lang/Integer;")
                 };

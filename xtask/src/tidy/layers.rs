@@ -18,10 +18,15 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 30] = [
+const LAYERS: [Layer; 31] = [
     Layer {
         name: "jvms",
         product: &[],
+        tests: &[],
+    },
+    Layer {
+        name: "edits",
+        product: &["jvms"],
         tests: &[],
     },
     Layer {
@@ -61,7 +66,7 @@ const LAYERS: [Layer; 30] = [
     },
     Layer {
         name: "rewriter",
-        product: &["jvms", "escape"],
+        product: &["jvms", "edits", "escape"],
         tests: &["coverage"],
     },
     Layer {

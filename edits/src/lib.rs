@@ -1,0 +1,30 @@
+//! The vocabulary of edits to a class, each item defined once.
+//!
+//! The SDK, the test kit, the host, the rules for plans and the rewriter use these values. This crate knows no class
+//! file and checks no value: the rewriter does, when it assembles a snippet or applies an edit.
+//!
+//! ```
+//! use edits::{Assemble, Member, Operand, Snippet};
+//! use jvms::opcode::INVOKESTATIC;
+//!
+//! let mut code = Snippet::new();
+//! code.push_int(1);
+//! code.invoke(INVOKESTATIC, Member::of_class("java/lang/System", "exit", "(I)V"));
+//! assert_eq!(code.instructions()[0].operand, Operand::Int(1));
+//! ```
+//!
+//! Start reading at [`Instruction`] and [`InsertionPoint`].
+
+#![forbid(unsafe_code)]
+
+mod assemble;
+mod constant;
+mod instruction;
+mod point;
+mod snippet;
+
+pub use assemble::Assemble;
+pub use constant::Constant;
+pub use instruction::{Instruction, Label, Local, Member, Operand, symbolic};
+pub use point::{Bci, InsertionPoint, Location, MethodIndex};
+pub use snippet::Snippet;
