@@ -60,9 +60,9 @@ impl std::fmt::Debug for Shared {
 }
 
 /// A running call.
-pub struct Running<'a>(&'a Shared);
+pub struct RunningCall<'a>(&'a Shared);
 
-impl Drop for Running<'_> {
+impl Drop for RunningCall<'_> {
     fn drop(&mut self) {
         self.0.active.fetch_sub(1, Ordering::SeqCst);
     }
@@ -85,8 +85,8 @@ impl Ticker {
     ///
     /// # Errors
     /// If the thread cannot be started.
-    pub fn run(&self) -> std::io::Result<Running<'_>> {
-        let running = Running(&self.0);
+    pub fn run(&self) -> std::io::Result<RunningCall<'_>> {
+        let running = RunningCall(&self.0);
         self.0.active.fetch_add(1, Ordering::SeqCst);
         if !self.0.started.swap(true, Ordering::SeqCst) {
             let shared = Arc::clone(&self.0);

@@ -1,6 +1,6 @@
 //! Runs plugins on separate stacks while their clock runs.
 
-use crate::engine::{Running, Ticker};
+use crate::engine::{RunningCall, Ticker};
 use crate::stack::{ScratchBuffers, WorkerStacks};
 
 /// The stacks on which plugins run, and the clock that limits their calls.
@@ -22,7 +22,7 @@ impl PluginRunner {
     ///
     /// # Errors
     /// If its thread cannot be started.
-    pub(crate) fn run_clock(&self) -> Result<Running<'_>, String> {
+    pub(crate) fn run_clock(&self) -> Result<RunningCall<'_>, String> {
         let running = self.ticker.run();
         running.map_err(|error| format!("no thread for the clock: {error}"))
     }

@@ -35,9 +35,9 @@ pub enum Annotated {
 }
 
 /// The remaining bytes of an answer.
-pub(crate) struct Room(usize);
+pub(crate) struct AnswerBudget(usize);
 
-impl Room {
+impl AnswerBudget {
     pub(crate) fn new() -> Self {
         Self(MAX_ANSWER_BYTES)
     }
@@ -52,8 +52,9 @@ impl Room {
 
 /// Collects all items, if their bytes fit.
 fn within<T>(all: impl Iterator<Item = T>, text: impl Fn(&T) -> usize) -> Result<Vec<T>, TooLarge> {
-    let mut room = Room::new();
-    all.map(|one| room.take(text(&one)).map(|()| one)).collect()
+    let mut budget = AnswerBudget::new();
+    all.map(|one| budget.take(text(&one)).map(|()| one))
+        .collect()
 }
 
 fn length(text: Option<Utf8<'_>>) -> usize {
@@ -80,7 +81,7 @@ pub fn annotations<'a>(
     kinds: &[String],
 ) -> Result<Vec<(Annotated, DeclaredAnnotation<'a>)>, TooLarge> {
     let mut all = Vec::new();
-    let mut room = Room::new();
+    let mut budget = AnswerBudget::new();
     let mut add = |of: Annotated, found: DeclaredAnnotation<'a>| {
         let wanted = match found.elements.first().map(|first| first.value) {
             Some(DeclaredValue::Annotation(kind, _)) => {
@@ -89,9 +90,9 @@ pub fn annotations<'a>(
             _ => false,
         };
         if wanted {
-            room.take(found.elements.len() * ELEMENT_BYTES)?;
+            budget.take(found.elements.len() * ELEMENT_BYTES)?;
             for element in &found.elements {
-                room.take(text_of(element))?;
+                budget.take(text_of(element))?;
             }
             all.push((of, found));
         }

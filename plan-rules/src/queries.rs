@@ -10,7 +10,7 @@ use rewriter::{
     Bci, ClassFile, Code, Instruction, MemberRef, Method, MethodIndex, PoolIndex, ReadError,
 };
 
-use crate::declared::{Room, TooLarge};
+use crate::declared::{AnswerBudget, TooLarge};
 use crate::refusal::RefusedRequest;
 use crate::transformation::Transformation;
 
@@ -143,7 +143,7 @@ fn catches(
     // Only the matches in the searched method become texts.
     let mut handlers: Vec<(Bci, PoolIndex)> = Vec::new();
     let mut known: HashMap<u16, bool> = HashMap::new();
-    let mut room = Room::new();
+    let mut budget = AnswerBudget::new();
     let found = search_all(of, method, |class, code, instruction, out| {
         let caught = |index| {
             class
@@ -166,7 +166,7 @@ fn catches(
         let here = here.take_while(|(at, _)| *at == instruction.bci);
         for (_, index) in here {
             let owner = caught(*index);
-            room.take(owner.len())?;
+            budget.take(owner.len())?;
             let target = MemberReference {
                 owner,
                 ..MemberReference::default()
@@ -256,7 +256,7 @@ fn recipes(
     let mut entries: Option<Vec<Bootstrap>> = None;
     // The matching parts for each bootstrap method.
     let mut known: HashMap<u16, Vec<String>> = HashMap::new();
-    let mut room = Room::new();
+    let mut budget = AnswerBudget::new();
     let found = search_all(of, method, |class, _, instruction, out| {
         let index = instruction.pool_index();
         let call = index.and_then(|index| class.pool().dynamic(index));
@@ -271,7 +271,7 @@ fn recipes(
             });
             let entry = entries.get(usize::from(call.bootstrap));
             let whole = match entry {
-                Some(entry) => recipe(class, entry, &mut room)?,
+                Some(entry) => recipe(class, entry, &mut budget)?,
                 None => String::new(),
             };
             let parts = whole.split(ARGUMENT).filter(|part| !part.is_empty());
@@ -299,7 +299,7 @@ type Bootstrap = (PoolIndex, Vec<PoolIndex>);
 fn recipe(
     class: &ClassFile<'_>,
     (method, arguments): &Bootstrap,
-    room: &mut Room,
+    budget: &mut AnswerBudget,
 ) -> Result<String, TooLarge> {
     let pool = class.pool();
     let handle = pool.method_handle(*method);
@@ -309,7 +309,7 @@ fn recipe(
     let Some(recipe) = arguments.next().and_then(|index| pool.string(*index)) else {
         return Ok(String::new());
     };
-    room.take(recipe.as_bytes().len())?;
+    budget.take(recipe.as_bytes().len())?;
     let mut whole = String::new();
     for letter in recipe.to_str_lossless().chars() {
         // Constants that are no strings are converted at run time.
@@ -319,7 +319,7 @@ fn recipe(
         };
         match constant {
             Some(Some(found)) => {
-                room.take(found.as_bytes().len())?;
+                budget.take(found.as_bytes().len())?;
                 whole += &found.to_str_lossless();
             }
             Some(None) => whole.push(ARGUMENT),
@@ -480,7 +480,7 @@ fn search_all<T: Texts>(
 ) -> Answer<Vec<(InstructionMatch, T)>> {
     let class = of.class();
     let (mut found, mut named) = (Vec::new(), Vec::new());
-    let mut room = Room::new();
+    let mut budget = AnswerBudget::new();
     let is_asked = |method: &Method<'_, '_>| only.is_none_or(|only| only == method.index().0);
     let searched = class.methods().filter(is_asked).try_for_each(|method| {
         let undecodable = |error| Ended::Undecodable(method.index(), error);
@@ -492,7 +492,7 @@ fn search_all<T: Texts>(
             let instruction = instruction.map_err(undecodable)?;
             wanted(class, &code, &instruction, &mut named).map_err(|_| Ended::TooLarge)?;
             for (target, more) in named.drain(..) {
-                let taken = room.take(target.bytes() + more.bytes());
+                let taken = budget.take(target.bytes() + more.bytes());
                 taken.map_err(|_| Ended::TooLarge)?;
                 let place = InstructionMatch {
                     method: method.index(),

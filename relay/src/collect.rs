@@ -73,12 +73,12 @@ fn privately<T>(make: impl FnOnce() -> T) -> T {
 
 /// A socket that accepts senders.
 pub struct Listener {
-    kind: Kind,
+    socket: ListeningSocket,
     /// Address at which senders reach it.
     pub name: String,
 }
 
-enum Kind {
+enum ListeningSocket {
     Tcp(TcpListener),
     Unix(UnixListener),
 }
@@ -97,7 +97,7 @@ impl Listener {
                 listener.set_nonblocking(true).map_err(failed)?;
                 let name = listener.local_addr().map_err(failed)?;
                 Ok(Self {
-                    kind: Kind::Tcp(listener),
+                    socket: ListeningSocket::Tcp(listener),
                     name: format!("tcp://{name}"),
                 })
             }
@@ -111,7 +111,7 @@ impl Listener {
                 let listener = UnixListener::bind(path).map_err(failed)?;
                 listener.set_nonblocking(true).map_err(failed)?;
                 Ok(Self {
-                    kind: Kind::Unix(listener),
+                    socket: ListeningSocket::Unix(listener),
                     name: address.to_string(),
                 })
             }
@@ -120,13 +120,13 @@ impl Listener {
 
     /// Accepts a pending connection, if any, and returns it with the name of its host.
     fn accept(&self) -> Option<(Socket, String)> {
-        match &self.kind {
-            Kind::Tcp(listener) => {
+        match &self.socket {
+            ListeningSocket::Tcp(listener) => {
                 let (stream, peer) = listener.accept().ok()?;
                 stream.set_nonblocking(false).ok()?;
                 Some((Socket::Tcp(stream), peer.ip().to_string()))
             }
-            Kind::Unix(listener) => {
+            ListeningSocket::Unix(listener) => {
                 let (stream, _) = listener.accept().ok()?;
                 stream.set_nonblocking(false).ok()?;
                 Some((Socket::Unix(stream), "a local sender".to_owned()))

@@ -39,7 +39,7 @@ use std::time::Instant;
 
 use address::Address;
 use deadline::Deadline;
-use source::Which;
+use source::FileSelection;
 use token::Token;
 
 pub use send::{Report, Sent};
@@ -65,8 +65,8 @@ pub fn send(
     selection: &str,
 ) -> Result<Report, String> {
     let (address, token) = receiver(address, token)?;
-    let selection =
-        Which::parse(selection).ok_or("expected run:ID, jvm:NAME or process:PID:MILLISECONDS")?;
+    let selection = FileSelection::parse(selection)
+        .ok_or("expected run:ID, jvm:NAME or process:PID:MILLISECONDS")?;
     outlive_signals()?;
     let deadline = Arc::new(Deadline::default());
     let over = Arc::clone(&deadline);

@@ -13,7 +13,7 @@ use crate::address::Address;
 use crate::deadline::{Deadline, LAST};
 use crate::frame::Frame;
 use crate::link::{Link, Refusal};
-use crate::source::{Source, Which};
+use crate::source::{FileSelection, Source};
 use crate::token::Token;
 
 /// Poll interval for new files and new bytes.
@@ -57,7 +57,7 @@ pub fn run(
     address: &Address,
     token: Option<&Token>,
     folder: &Path,
-    which: &Which,
+    which: &FileSelection,
     deadline: &Arc<Deadline>,
 ) -> Report {
     let mut sender = Sender {
@@ -112,7 +112,7 @@ pub fn run(
 
 struct Sender<'a> {
     folder: &'a Path,
-    which: &'a Which,
+    which: &'a FileSelection,
     /// Files that do not belong to the selection.
     others: HashSet<PathBuf>,
     sources: Vec<Source>,

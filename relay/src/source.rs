@@ -19,7 +19,7 @@ const TAIL: usize = 64;
 
 /// The selection of files to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Which {
+pub enum FileSelection {
     /// Files of all JVMs of a run.
     Run(String),
     /// Files of one JVM. Their names begin with this text and a dot.
@@ -28,7 +28,7 @@ pub enum Which {
     Process(u32, u64),
 }
 
-impl Which {
+impl FileSelection {
     /// Reads `run:ID`, `jvm:NAME` or `process:PID:MILLISECONDS`.
     pub fn parse(text: &str) -> Option<Self> {
         match text.split_once(':')? {

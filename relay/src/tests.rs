@@ -18,7 +18,7 @@ use crate::collect::{Collector, Listener};
 use crate::deadline::{Deadline, LAST};
 use crate::frame::{Frame, Hello};
 use crate::send::{self, Report};
-use crate::source::Which;
+use crate::source::FileSelection;
 use crate::store::Store;
 use crate::token::{PROOF, Token};
 
@@ -72,7 +72,7 @@ impl Sender {
     fn start(address: &Address, token: &Path, folder: &Path, jvm: &str) -> Self {
         let deadline = Arc::new(Deadline::default());
         let (address, folder) = (address.clone(), folder.to_owned());
-        let (over, which) = (Arc::clone(&deadline), Which::Jvm(jvm.to_owned()));
+        let (over, which) = (Arc::clone(&deadline), FileSelection::Jvm(jvm.to_owned()));
         let token = Token::read(token).unwrap();
         let thread =
             std::thread::spawn(move || send::run(&address, Some(&token), &folder, &which, &over));
