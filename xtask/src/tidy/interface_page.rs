@@ -9,6 +9,46 @@ use std::path::Path;
 const WIT: &str = "sdk/wit/plugin.wit";
 const PAGE: &str = "docs/plugin-interface.md";
 
+/// The text in front of the generated part, for a reader of the guide.
+const OPENING: &str = r"# The interface of plugins
+
+You look up here each function between Classhook and a plugin: its parameters, its result, and the conditions under which it is refused.
+The page is for authors of plugins in any language.
+Begin with [Write a plugin](plugins.md), and return for a single function.
+
+| you want to | read |
+|---|---|
+| write a first plugin, and test it | [Write a plugin](plugins.md) |
+| insert or replace code | [Change code](how-to/change-code.md), with `rewrite`, `structure`, `raw` and `helpers` |
+| count and time calls, and make tables of the results | [Tables](plugins.md#tables) and [computed tables](plugins.md#computed-tables), with `probes`, `results` and `recorded` |
+| get events of the JVM, or ask it | [Events of the JVM](how-to/jvm-events.md), with `observer`, `jvm-events` and `jvm-requests` |
+| write in C, Python or JavaScript | [Languages](how-to/plugin-languages.md) |
+| grant a plugin its imports | [Capabilities](options.md#capabilities) |
+
+## How to read it
+
+Each section is an interface of the [WIT](https://component-model.bytecodealliance.org/design/wit.html) package `classhook:plugin`.
+The imports of a plugin decide which [capabilities](options.md#capabilities) its user grants.
+`transformer`, `reporter` and `observer` are exported: the plugin implements these, and Classhook calls them.
+The worlds at the end list the imports and exports of each kind of plugin.
+
+A `resource` is an object of Classhook, which the plugin gets for one call and whose methods have its name in front, such as `plan.note`.
+A function with `result<_, failure>` can be refused; the failure has a stable code and a text for the user.
+
+The names are in the form of WIT; languages change their form:
+
+| language | `probes.count` | `class-view.super-name` |
+|---|---|---|
+| Rust | `Plan::count` of the SDK | `super_name` |
+| C | `probes_count` | `class_file_method_class_view_super_name` |
+| Python | `probes.count` | `super_name` |
+| JavaScript | `count` of the module `classhook:plugin/probes@0.1.0` | `superName` |
+
+This page is generated from the comments in [sdk/wit/plugin.wit](../sdk/wit/plugin.wit).
+
+## The package
+";
+
 /// Checks that the page equals the generated one; `BLESS=1` writes it.
 pub fn check(root: &Path, findings: &mut Vec<Finding>) -> Result<()> {
     let wit = std::fs::read_to_string(root.join(WIT));
@@ -27,9 +67,7 @@ pub fn check(root: &Path, findings: &mut Vec<Finding>) -> Result<()> {
 
 /// Generates the page.
 fn page(wit: &str) -> String {
-    let mut page = "# The interface of plugins\n\n\
-                    Made of the comments in [sdk/wit/plugin.wit](../sdk/wit/plugin.wit); [plugins.md](plugins.md) leads through it.\n"
-        .to_owned();
+    let mut page = OPENING.to_owned();
     let (mut comment, mut item) = (String::new(), String::new());
     let mut resource = None;
     for line in wit.lines().map(str::trim) {
@@ -109,7 +147,7 @@ mod tests {
                    resource plan {\n    constructor();\n    /// Notes.\n    note: func(at: site);\n  }\n\
                    variant v {\n    a(u8),\n  }\n}\nworld w {\n  import work;\n}\n";
         let page = page(wit);
-        let (_, body) = page.split_once("through it.\n").expect("the heading");
+        let body = page.strip_prefix(OPENING).expect("the opening");
         let expected = "\n`a:b@0.1.0`\n\nOne.\nTwo, e.g. X.\n\nThree.\n\n## interface `work`\n\nWork.\n\
                         \n#### `pair`\n\n```wit\nrecord pair { one: u8 }\n```\n\nA pair.\n\
                         \n### resource `plan`\n\n#### `plan.constructor`\n\n```wit\nconstructor();\n```\n\
