@@ -9,6 +9,7 @@ use control::classes::Details;
 use control::message::{Class, Classes, Status};
 use control::{Client, ControlError, Peer, Refusal, Request};
 use errors::Error;
+use local_files::temporary;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tempfile::NamedTempFile;
@@ -22,7 +23,6 @@ use crate::launch::{self, AGENT_LIBRARY};
 use crate::precompiled::Precompiled;
 use crate::recording_folder;
 use crate::show::{read, read_escaped, say, show, show_json};
-use crate::temporary;
 
 /// Name of the agent's control thread in the operating system.
 const CONTROL_THREAD: &str = "Classhook ctl";

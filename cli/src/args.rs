@@ -9,12 +9,12 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use coverage::filter::Counting;
 use errors::Error;
+use local_files::stdout::is_stdout;
 
 use crate::changes::git::Changes;
 use crate::heading;
 use crate::interrupt;
 use crate::metaspace::Metaspace;
-use crate::stdout::is_stdout;
 
 /// Help of `PID`.
 pub const PID: &str = "Select the running JVM by process id; `classhook ps` lists them";

@@ -12,13 +12,14 @@ use control::message::{
     Change, Dump, Holder, MethodRemark, PluginState, Released, Reset, SessionRequest, Status,
 };
 use errors::{Cause, Error, Warning};
+use local_files::absolute_path::absolute;
 use trace::numbers::counted;
 
 use crate::agent::{self, Agent, ConnectedAgent};
 use crate::answers::failures;
 use crate::application;
 use crate::args::{PluginSettings, Settings};
-use crate::checked_options::{CheckedOptions, absolute, check};
+use crate::checked_options::{CheckedOptions, check};
 use crate::holder;
 use crate::interrupt::{Interrupt, TimedWait};
 use crate::launch::AgentOptions;

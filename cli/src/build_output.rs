@@ -5,10 +5,10 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use errors::Error;
+use local_files::absolute_path::absolute;
 
 use crate::args::Settings;
 use crate::build_tools::Build;
-use crate::checked_options::absolute;
 
 /// The folder for recordings, and a folder beside it in which JVMs record until the build has
 /// ended.

@@ -9,15 +9,20 @@ use control::Request;
 use errors::{Error, PARTIAL, Warnings};
 use host::config::{PluginConfig, PluginSource};
 use host::{Config, Pipeline};
+use local_files::absolute_path::absolute;
+use local_files::preflight;
 
+use crate::added_plugins;
 use crate::args::{OnError, Settings};
 use crate::failed_agents::FailedAgents;
+use crate::failed_plugins;
 use crate::launch::{self, AgentOptions};
 use crate::metaspace::Metaspace;
 use crate::plugin_compiler::PluginCompiler;
+use crate::plugin_project;
+use crate::plugin_tables;
 use crate::precompiled::Precompiled;
 use crate::show::complain;
-use crate::{added_plugins, failed_plugins, plugin_project, plugin_tables, preflight};
 
 /// The agent's options, checked before any program starts.
 #[derive(Debug)]
@@ -227,14 +232,6 @@ pub fn check(
     })?;
     let config = Config::from_options(text)?;
     Ok((options, config))
-}
-
-/// Returns a path relative to this process's folder as absolute; the JVM's folder may be another.
-///
-/// # Errors
-/// If this process's working folder was removed (`H0612`).
-pub fn absolute(path: &Path) -> Result<PathBuf, Error> {
-    std::path::absolute(path).map_err(|error| Error::unreadable(path, &error))
 }
 
 /// Resolves a plugin argument. Files, and those of added plugins, become absolute. A project's

@@ -10,11 +10,11 @@ use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::{Component, Path, PathBuf};
 
 use errors::Error;
+use local_files::temporary;
 use tempfile::TempDir;
 use zip::ZipArchive;
 
 use crate::inputs::archive::{self, Entries, MAX_DEPTH};
-use crate::temporary;
 
 /// Folders of classes within an archive, or within a folder that a launcher runs.
 const CLASSES: [&str; 2] = ["BOOT-INF/classes/", "WEB-INF/classes/"];

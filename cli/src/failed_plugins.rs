@@ -5,10 +5,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use errors::{Error, Warning, Warnings};
 use host::Pipeline;
+use local_files::recording_jvm::{self, Jvm};
 use probes::{FailedPlugin, Meta, Summary};
 use trace::numbers::counted;
 
-use crate::inputs::run_files::{self, Jvm, RunFileKind};
+use crate::inputs::run_files::{self, RunFileKind};
 
 /// Returns warnings for the ended JVMs of a run: plugins that were switched off, or failed on every
 /// class they selected.
@@ -25,7 +26,7 @@ pub fn of_run(run: &str, folder: &Path, since: SystemTime) -> Result<Warnings, E
     let since = since.duration_since(UNIX_EPOCH).unwrap_or_default();
     let is_before = |jvm: &Jvm| u128::from(jvm.start_ms) < since.as_millis();
     for path in run_files::in_folder(folder)? {
-        if run_files::jvm_of(&path).as_ref().is_none_or(is_before)
+        if recording_jvm::jvm_of(&path).as_ref().is_none_or(is_before)
             || !run_files::kind(&path).is_ok_and(|kind| kind == RunFileKind::Snapshot)
             || !Meta::read(&path).is_ok_and(|meta| meta.run == run)
         {
@@ -35,7 +36,7 @@ pub fn of_run(run: &str, folder: &Path, since: SystemTime) -> Result<Warnings, E
         let Ok(Some(summary)) = Summary::of_file(&path) else {
             continue;
         };
-        let pid = run_files::jvm_of(&path).map(|jvm| jvm.pid);
+        let pid = recording_jvm::jvm_of(&path).map(|jvm| jvm.pid);
         let failed = summary.failed_plugins.iter();
         warnings.extend(failed.filter_map(|failed| warning(failed, pid)));
     }

@@ -9,13 +9,13 @@ use std::process::Command;
 use attach::Attachment;
 use control::patch::ClassBytes;
 use errors::Error;
+use local_files::temporary;
 use tempfile::TempDir;
 use zip::ZipArchive;
 
 use crate::agent::attach_error;
 use crate::compile_path::CompilePath;
 use crate::compiler_options::CompilerOptions;
-use crate::temporary;
 
 /// Properties of the JVM that will load the classes.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,10 +14,9 @@ use std::process::{Command, Stdio};
 
 use errors::Error;
 pub use library::NAME as AGENT_LIBRARY;
+use local_files::preflight;
 pub use options::AgentOptions;
 use program::Program;
-
-use crate::preflight;
 
 /// The variable with options for every JVM.
 const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";

@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 use errors::Error;
 use jvms::now_ms;
 pub use jvms::{EventFileSource, FollowedJvms, LiveEvent};
+use local_files::atomic;
+use local_files::stdout::is_stdout;
 use probes::events::Trace;
 use trace::numbers::seconds;
 use trace::prometheus;
@@ -23,11 +25,9 @@ use trace::summary::{Order, Summary};
 use trace::table::{self, Layout};
 
 use crate::otlp::{Delivery, Export, Target};
-use crate::outputs::atomic;
 use crate::settling::SettlingJvms;
 use crate::show::{say, show_beside};
 use crate::slow_trees::{SlowOptions, SlowTrees};
-use crate::stdout::is_stdout;
 use crate::terminal;
 use crate::traces::StreamedLines;
 

@@ -1,21 +1,19 @@
 //! Writes reports to disk: each appears whole or not at all.
 
-pub mod atomic;
-pub mod files;
-
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use coverage::report::{self, ExecutionData, Report, SourceLookup};
 use errors::Error;
-use files::{Content, Files};
+use local_files::absolute_path::absolute;
+use local_files::atomic;
+use local_files::output_files::{Content, Files};
+use local_files::preflight;
+use local_files::stdout::is_stdout;
 
 use crate::args::Outputs;
-use crate::checked_options::absolute;
 use crate::inputs::sources::Sources;
-use crate::preflight;
-use crate::stdout::is_stdout;
 
 /// Returns a path without links, also for a file that does not exist yet, so that equal files have
 /// equal paths.

@@ -14,12 +14,12 @@ use std::path::{Path, PathBuf};
 use errors::Error;
 use host::config::lock::{LOCK, Lock, LockedPlugin, STORE};
 use host::plugin_file::PluginFile;
+use local_files::atomic;
+use local_files::temporary;
 use rustix::fs::{FlockOperation, flock};
 use tempfile::TempDir;
 
-use crate::outputs::atomic;
 use crate::plugin_store::settings_file::SettingsFile;
-use crate::temporary;
 
 /// Lock file of the command that changes the store.
 const HELD: &str = ".held";

@@ -10,6 +10,7 @@ use host::cache::Cache;
 use host::compilation::Compilation;
 use host::config::{PluginConfig, PluginSource};
 use host::{Config, compile_ahead};
+use local_files::temporary;
 use rustix::process::geteuid;
 use tempfile::TempDir;
 
@@ -17,7 +18,6 @@ use crate::jvm_files;
 use crate::jvm_tmp::JvmTmp;
 use crate::launch::AgentOptions;
 use crate::plugin_compiler::PluginCompiler;
-use crate::temporary;
 
 /// The folder with compiled plugins for an agent: this user's cache, or a folder that lives as long
 /// as this value.

@@ -6,12 +6,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use errors::Error;
+use local_files::absolute_path::absolute;
+use local_files::atomic;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{Recorded, ReportInputs};
 use crate::build_tools;
-use crate::checked_options::absolute;
-use crate::outputs::atomic;
 use crate::show::{path, say};
 
 /// The file's name in the output folder.

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 
 use attach::Process;
 use errors::Error;
+use local_files::absolute_path::absolute;
 use rustix::fs::Access;
 use rustix::process::geteuid;
 
-use crate::checked_options::{CheckedOptions, absolute};
+use crate::checked_options::CheckedOptions;
 use crate::show::{self, say};
 
 /// The default folder, relative to that of the command.

@@ -88,7 +88,7 @@ pub fn name(text: &str) -> Cow<'_, str> {
 /// Formats a path for use in a line.
 #[must_use]
 pub fn path(path: &Path) -> String {
-    name(&path.display().to_string()).into_owned()
+    escape::path(path)
 }
 
 /// Returns an agent's answer with each text in it escaped, for display.

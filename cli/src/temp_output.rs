@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use attach::Process;
 use errors::Error;
+use local_files::temporary::{self, KEPT, RECORDS};
 use tempfile::TempDir;
 
 use crate::agent::Agent;
 use crate::args::Settings;
 use crate::jvm_tmp::JvmTmp;
 use crate::show::{self, say};
-use crate::temporary::{self, KEPT, RECORDS};
 
 /// The folder. Dropping the value deletes it, or a later command of this user does after a kill.
 #[derive(Debug)]

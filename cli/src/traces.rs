@@ -16,6 +16,10 @@ pub use completeness::{
 use completeness::{has_calls_or_events, without_calls};
 use errors::Error;
 use escape::line;
+use local_files::output_files::{Content, Files};
+use local_files::preflight;
+use local_files::special_file::is_special;
+use local_files::stdout::is_stdout;
 use jvm_events::tables::PluginTables;
 use probes::events::Trace;
 use recorded::traces;
@@ -30,14 +34,10 @@ use trace::{compact, flame, json_lines, perfetto, records, results, table};
 
 use crate::args::{Outputs, output_path};
 use crate::heading;
-use crate::outputs::files::{Content, Files};
 use crate::plugin_tables;
-use crate::preflight;
 use crate::reporters::Reporters;
 use crate::select::Filter;
 use crate::show;
-use crate::special_file::is_special;
-use crate::stdout::is_stdout;
 use crate::terminal;
 use crate::value_check;
 

@@ -11,6 +11,7 @@
 //! ```
 //! assert_eq!(escape::line("a\u{1b}[31mB"), r"a\u001b[31mB");
 //! assert_eq!(escape::line("one\ntwo"), r"one\ntwo");
+//! assert_eq!(escape::path("a\nb".as_ref()), r"a\nb");
 //! assert_eq!(escape::lines("one\n\u{202e}two"), "one\n\\u202etwo");
 //! ```
 #![forbid(unsafe_code)]
@@ -27,6 +28,7 @@
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
+use std::path::Path;
 
 /// Checks that a character is no control character, no line separator, and no invisible character that changes the look
 /// of others (the formats of Unicode's general category `Cf`).
@@ -59,6 +61,12 @@ pub fn character(c: char, out: &mut dyn fmt::Write) -> fmt::Result {
 #[must_use]
 pub fn line(text: &str) -> Cow<'_, str> {
     escaped(text, is_plain, |c, out| character(c, out))
+}
+
+/// A path on one line.
+#[must_use]
+pub fn path(path: &Path) -> String {
+    line(&path.display().to_string()).into_owned()
 }
 
 /// A text whose line feeds and tabs are meant.

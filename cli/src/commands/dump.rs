@@ -11,14 +11,14 @@ use control::jacoco::{self, AskError, Command};
 use control::message::Dump as Answer;
 use coverage::report::exec;
 use errors::Error;
+use local_files::atomic;
+use local_files::output_files::Content;
 use probes::Summary;
 use serde_json::json;
 use trace::numbers::counted;
 
 use crate::agent::Agent;
 use crate::args::{JSON, output_path};
-use crate::outputs::atomic;
-use crate::outputs::files::Content;
 use crate::show::{path, read, say, show, show_json};
 
 const AFTER_HELP: &str = "\

@@ -11,6 +11,7 @@ use errors::{Error, PARTIAL, Warnings};
 use host::Pipeline;
 use host::config::OnError;
 use indicatif::{ProgressBar, ProgressStyle};
+use local_files::atomic;
 use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag::register_conditional_shutdown;
 use tempfile::NamedTempFile;
@@ -24,7 +25,6 @@ use crate::instrument::conflicts::{OnConflict, Targets};
 use crate::instrument::folder::Content;
 use crate::instrument::paths::Paths;
 use crate::instrument::{Record, runtime};
-use crate::outputs::atomic;
 use crate::plugin_compiler::PluginCompiler;
 use crate::show::{self, complain};
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use errors::{Error, PARTIAL, Warning, Warnings};
+use local_files::atomic;
 use probes::{BaselineWriter, Meta, ProbeLocation};
 use trace::numbers::counted;
 
@@ -15,7 +16,6 @@ use crate::inputs::execution_data::{
     BegunLines, COUNTS, ExecutionDataStore, LINES, LoaderData, MeasuredClass, PLUGIN,
 };
 use crate::inputs::runs::{self, RunSelection};
-use crate::outputs::atomic;
 use crate::show::{complain, path, say, show};
 
 const AFTER_HELP: &str = "\

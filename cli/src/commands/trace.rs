@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use errors::{Error, PARTIAL, Warning, Warnings};
 use host::{Config, Pipeline};
+use local_files::recording_jvm;
 use serde_json::{Map, Value, json};
 use trace::recording::Recording;
 
@@ -400,7 +401,7 @@ impl Trace {
         }
         let (which, folder) = EventFileSource::recorded_in(visit.snapshot(), visit.since());
         let live = self.live(which, folder, target)?;
-        let jvm = run_files::jvm_of(visit.snapshot());
+        let jvm = recording_jvm::jvm_of(visit.snapshot());
         let jvm = jvm.map_or((0, 0), |jvm| (jvm.pid, jvm.start_ms));
         let sending = self
             .relay

@@ -9,6 +9,7 @@ use errors::{Error, Warnings};
 use host::cache::Cache;
 use host::compiler::{Compiler, CompilerProcess};
 use host::plugin_file::PluginFile;
+use local_files::temporary;
 
 use super::first_message::first_message;
 use super::{Finding, State, hit_trial, write_check};
@@ -16,7 +17,6 @@ use crate::child;
 use crate::inputs::run_files;
 use crate::launch::{self, AGENT_LIBRARY, AgentOptions};
 use crate::recording_folder;
-use crate::temporary;
 
 /// Environment variables with options for JVMs.
 const VARIABLES: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];

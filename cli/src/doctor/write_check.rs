@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-use crate::temporary;
+use local_files::temporary;
 
 /// Size of the file in bytes; a full disk may still hold smaller ones.
 const SIZE: usize = 1 << 20;

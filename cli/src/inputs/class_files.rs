@@ -7,11 +7,11 @@ use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use errors::Error;
+use local_files::special_file::{describe, is_special};
 use zip::ZipArchive;
 
 use super::archive::{self, Entries, MAX_DEPTH};
 use super::jrt;
-use crate::special_file::{describe, is_special};
 
 /// Classes per batch: enough for all processors, small enough for memory.
 const BATCH: usize = 1_000;

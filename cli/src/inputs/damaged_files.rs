@@ -5,7 +5,7 @@ use std::path::Path;
 use errors::{Error, Warning, Warnings};
 use trace::numbers::counted;
 
-use super::run_files;
+use local_files::recording_jvm;
 
 /// Counts of the run files that a command reads.
 #[derive(Debug, Default)]
@@ -90,7 +90,7 @@ impl DamagedFiles {
                 format!("cannot read {}", path.display()),
             )
             .with("found", "no record: its JVM ended before it recorded data")),
-            None if !run_files::is_written(path) => {
+            None if !recording_jvm::is_written(path) => {
                 let file = path.display();
                 self.note(&format!("the file {file}, which has no record"));
                 Ok(None)

@@ -20,7 +20,9 @@ use super::command_line::program_of;
 use super::damaged_files::DamagedFiles;
 use super::exec_files;
 use super::jacoco_agents::JacocoAgents;
-use super::run_files::{self, Jvm, RunFileKind};
+use super::run_files::{self, RunFileKind};
+
+use local_files::recording_jvm::Jvm;
 
 /// The plugin whose probes are coverage.
 pub const PLUGIN: &str = "coverage";

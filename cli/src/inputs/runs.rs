@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use errors::Error;
+use local_files::recording_jvm::Jvm;
 use probes::{Meta, date_and_time};
 use trace::numbers::counted;
 
 use super::execution_data::PLUGIN;
-use super::run_files::{self, Jvm};
+use super::run_files;
 use crate::show;
 
 /// The files to report, and notes about their runs.

@@ -6,6 +6,7 @@ use std::io::{BufReader, BufWriter, Read};
 use std::path::{Path, PathBuf};
 
 use errors::{Error, Warning};
+use local_files::special_file::describe;
 use rayon::prelude::*;
 
 use super::Record;
@@ -17,7 +18,6 @@ use super::paths::Job;
 use super::shared_file::SharedFile;
 use crate::inputs::archive::has_archive_name;
 use crate::inputs::class_files::leads_back;
-use crate::special_file::describe;
 
 /// Files per batch.
 const BATCH: usize = 1_000;

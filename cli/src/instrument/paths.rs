@@ -5,10 +5,10 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use errors::Error;
+use local_files::preflight::behind_links;
+use local_files::special_file::is_special;
 
 use super::stage::{Goal, Stage};
-use crate::preflight::behind_links;
-use crate::special_file::is_special;
 
 /// One input.
 #[derive(Debug, Clone, PartialEq, Eq)]

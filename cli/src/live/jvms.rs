@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use errors::Error;
+use local_files::recording_jvm;
 use probes::events::{Call, Entry, Followed, Follower, Moment, TaskStep, Trace, Wait};
 use trace::rolling::Rolling;
 
@@ -22,14 +23,14 @@ pub enum EventFileSource {
     Run(String),
     /// The file of one JVM, if it exists, without the data that was reset before now. The recording begins at this time,
     /// in milliseconds since 1970, or with the agent.
-    Jvm(Option<run_files::Jvm>, u64),
+    Jvm(Option<recording_jvm::Jvm>, u64),
 }
 
 impl EventFileSource {
     /// Returns the event file of the JVM that writes this snapshot, recorded since `begun`, and its folder.
     #[must_use]
     pub fn recorded_in(snapshot: &Path, begun: SystemTime) -> (Self, &Path) {
-        let jvm = run_files::jvm_of(snapshot);
+        let jvm = recording_jvm::jvm_of(snapshot);
         let folder = snapshot.parent().unwrap_or(Path::new("."));
         (Self::Jvm(jvm, milliseconds(begun)), folder)
     }
@@ -174,7 +175,7 @@ impl FollowedJvms {
 
     /// Checks whether a file is selected. `None` means that its header is not written yet.
     fn is_ours(&self, path: &Path) -> Result<Option<bool>, Error> {
-        let jvm = run_files::jvm_of(path);
+        let jvm = recording_jvm::jvm_of(path);
         let run = match &self.which {
             EventFileSource::Jvm(wanted, _) => return Ok(jvm.map(|jvm| Some(jvm) == *wanted)),
             EventFileSource::Run(run) => run,

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use errors::Error;
 use host::config::lock::quoted;
+use local_files::atomic;
 use toml::{Table, Value};
 
-use crate::outputs::atomic;
 use crate::show;
 
 /// The file's name.

@@ -8,6 +8,9 @@ use errors::{Error, PARTIAL};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use globs::Glob;
+use local_files::output_files::Files;
+use local_files::preflight;
+use local_files::stdout::is_stdout;
 use jvm_events::Recorded;
 use jvm_events::merged::merged;
 use jvm_events::selection::Selection;
@@ -22,12 +25,9 @@ use trace::stacks::Side;
 
 use crate::args::Outputs;
 use crate::heading;
-use crate::outputs::files::Files;
-use crate::preflight;
 use crate::profile::recorded;
 use crate::select::Filter;
 use crate::show::{self, all_but_last, say};
-use crate::stdout::is_stdout;
 use crate::traces::StackOptions;
 
 /// Printed frames of each stack.

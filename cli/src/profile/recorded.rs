@@ -4,11 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use errors::Error;
+use local_files::special_file::is_special;
 use jvm_events::Recorded;
 use jvm_events::recorded::EXTENSION;
 
 use crate::inputs::run_files;
-use crate::special_file::is_special;
 
 /// Reads a recording.
 ///

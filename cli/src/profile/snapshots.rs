@@ -7,6 +7,10 @@ use std::path::{Path, PathBuf};
 
 use attach::{Attachment, Process};
 use errors::Error;
+use local_files::absolute_path::absolute;
+use local_files::atomic;
+use local_files::preflight;
+use local_files::temporary::{self, LargeFolder};
 use rustix::fs::{Access, Mode, OFlags};
 use rustix::process::{getegid, geteuid};
 use trace::names::printable;
@@ -15,13 +19,9 @@ use trace::numbers::thousands;
 use super::pause::{Limits, Pause, Walk};
 use super::{dump_end, retainers};
 use crate::agent::attach_error;
-use crate::checked_options::absolute;
 use crate::jvm_tmp::JvmTmp;
-use crate::outputs::atomic;
-use crate::preflight;
 use crate::show::{self, show};
 use crate::temp_output;
-use crate::temporary::{self, LargeFolder};
 
 /// Mark behind the name of a virtual thread.
 const VIRTUAL: &str = " virtual";

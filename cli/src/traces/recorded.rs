@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use errors::{Error, Warnings};
 use jvms::names;
+use local_files::recording_jvm;
 use probes::Meta;
 use probes::events::{ClassNames, SpanInfo, Trace};
 use trace::recording::{Recording, Scratch};
@@ -213,8 +214,8 @@ pub fn methods(snapshot: &Path) -> Result<Vec<SpanInfo>, Error> {
 pub fn event_files(snapshot: &Path) -> Result<Vec<PathBuf>, Error> {
     let folder = snapshot.parent().unwrap_or(Path::new("."));
     let mut files = run_files::in_folder(folder)?;
-    let jvm = run_files::jvm_of(snapshot);
-    files.retain(|path| run_files::jvm_of(path) == jvm);
+    let jvm = recording_jvm::jvm_of(snapshot);
+    files.retain(|path| recording_jvm::jvm_of(path) == jvm);
     let mut found = Vec::new();
     for path in files {
         if run_files::kind(&path)? == RunFileKind::Events {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Crates with error codes.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 10] = [
     "plan-rules/src",
     "host/src",
     "hook-agent/src",
@@ -14,6 +14,7 @@ const SOURCES: [&str; 9] = [
     "errors/src",
     "cli/src",
     "relay/src",
+    "local-files/src",
     "runtime/src",
 ];
 

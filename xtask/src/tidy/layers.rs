@@ -60,6 +60,11 @@ const LAYERS: [Layer; 31] = [
         tests: &[],
     },
     Layer {
+        name: "local-files",
+        product: &["errors", "attach", "probes"],
+        tests: &[],
+    },
+    Layer {
         name: "control",
         product: &["errors"],
         tests: &[],
@@ -172,6 +177,7 @@ const LAYERS: [Layer; 31] = [
             "escape",
             "errors",
             "attach",
+            "local-files",
             "control",
             "rewriter",
             "probes",

@@ -9,11 +9,11 @@ use host::PluginDescription;
 use host::config::lock::{Lock, LockedPlugin, MAX_NAME, is_name};
 use host::config::{BUNDLED, CAPABILITIES};
 use host::plugin_file::MAX_COMPONENT;
+use local_files::absolute_path::absolute;
 use tempfile::TempDir;
 
 use crate::added_plugins::{ComponentState, component_state};
 use crate::args::{GRANT, PROJECT};
-use crate::checked_options::absolute;
 use crate::plugin_project::{PluginSource, needed};
 use crate::plugin_store::settings_file::SettingsFile;
 use crate::plugin_store::{Store, copy, fetcher};

@@ -9,6 +9,7 @@ use errors::{Error, Warning, Warnings};
 use host::cache::Cache;
 use host::config::PluginConfig;
 use host::{Config, Loader as ClassLoader, Pipeline};
+use local_files::temporary;
 use probes::ProbeTable;
 use rewriter::ClassFile;
 use rustix::time::{ClockId, clock_gettime};
@@ -20,7 +21,6 @@ use crate::plugin_compiler::PluginCompiler;
 use crate::plugin_project::PluginSource;
 use crate::plugins;
 use crate::show::{complain, name, say, show};
-use crate::temporary;
 
 const AFTER_HELP: &str = "\
 The plugin processes every class as in the agent, with the self-check, on one thread. The table shows the CPU time of

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use control::Request;
 use control::message::{Change, Reset, Status};
 use errors::Error;
+use local_files::recording_jvm;
 use trace::numbers::counted;
 
 use super::loaded_plugin::LoadedPlugin;
@@ -189,5 +190,5 @@ fn jvms(id: &str, output: &Path) -> Vec<Agent> {
 
 /// Returns the process id of the JVM that writes a snapshot.
 fn pid(file: &Path) -> Option<i32> {
-    run_files::jvm_of(file)?.pid.try_into().ok()
+    recording_jvm::jvm_of(file)?.pid.try_into().ok()
 }

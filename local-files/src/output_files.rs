@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use errors::Error;
 
-use super::atomic;
+use crate::atomic;
 use crate::stdout::{is_stdout, stream};
 
 /// Writes the content of a file.

@@ -14,7 +14,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 use tempfile::{Builder, NamedTempFile, TempDir};
 
-use crate::inputs::run_files::is_written;
+use crate::recording_jvm::is_written;
 
 /// Prefix of their names, followed by the creating process.
 const PREFIX: &str = "classhook-for-";
