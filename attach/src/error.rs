@@ -202,6 +202,13 @@ impl AttachError {
     }
 }
 
+impl From<AttachError> for errors::Error {
+    /// Adds the help.
+    fn from(error: AttachError) -> Self {
+        Self::mistake(error.code(), error.to_string()).with("help", error.help())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,14 +5,15 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+use class_selection::nearest;
+use coverage_inputs::archive::Entries;
 use errors::Error;
+use java_compiler::javac;
 use jvms::names::binary;
 use zip::ZipArchive;
 
 use crate::agent::Agent;
-use crate::inputs::archive::Entries;
-use crate::unmatched;
-use crate::{javac, show};
+use crate::show;
 
 /// Limit on the names that are compared.
 const MOST_NAMES: usize = 200_000;
@@ -40,7 +41,7 @@ fn nearest(class: &str, names: &[String]) -> Option<String> {
     let simple = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
     let wanted = simple(class);
     let same = names.iter().find(|name| simple(name) == wanted);
-    same.cloned().or_else(|| unmatched::nearest(class, names))
+    same.cloned().or_else(|| nearest::nearest(class, names))
 }
 
 /// Returns the names of the loaded classes and of the classes on the class path. A JVM that does

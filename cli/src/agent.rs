@@ -79,13 +79,13 @@ impl Agent {
     /// # Errors
     /// As for [`Agent::connect`].
     pub fn find(pid: i32) -> Result<Result<Self, Process>, Error> {
-        let process = Process::read(pid).map_err(attach_error)?;
-        process.check_permission().map_err(attach_error)?;
+        let process = Process::read(pid).map_err(Error::from)?;
+        process.check_permission().map_err(Error::from)?;
         if !process.is_jvm() {
-            return Err(attach_error(AttachError::NotJvm(pid)));
+            return Err(Error::from(AttachError::NotJvm(pid)));
         }
-        process.check_answers().map_err(attach_error)?;
-        process.check_files().map_err(attach_error)?;
+        process.check_answers().map_err(Error::from)?;
+        process.check_files().map_err(Error::from)?;
         let begun = Instant::now();
         loop {
             match connect(&process)? {
@@ -382,9 +382,9 @@ pub enum Loaded {
 /// (`H0608`), a plugin cannot be compiled (`H01xx`), or the agent refuses to start (`H0508`).
 pub fn load(pid: i32, checked: &CheckedOptions) -> Result<Loaded, Error> {
     let library = launch::agent_library()?;
-    let jvm = Attachment::open(pid).map_err(attach_error)?;
+    let jvm = Attachment::open(pid).map_err(Error::from)?;
     let process = jvm.process();
-    process.check_libc().map_err(attach_error)?;
+    process.check_libc().map_err(Error::from)?;
     let compiled = Precompiled::for_jvm(&checked.config, pid)?;
     let mut options = checked.options.clone();
     compiled.add_to(&mut options);
@@ -396,7 +396,7 @@ pub fn load(pid: i32, checked: &CheckedOptions) -> Result<Loaded, Error> {
         true => None,
         false => {
             let placed = PlacedFile::new(process, &library, &folder_of(&library));
-            Some(placed.map_err(attach_error)?)
+            Some(placed.map_err(Error::from)?)
         }
     };
     let library = placed.as_ref().map_or(library.as_path(), PlacedFile::path);
@@ -424,7 +424,7 @@ pub fn load(pid: i32, checked: &CheckedOptions) -> Result<Loaded, Error> {
             let found = said.into_iter();
             Err(found.fold(problem, |problem, line| problem.with("found", line)))
         }
-        Err(error) => Err(attach_error(error)),
+        Err(error) => Err(Error::from(error)),
     }
 }
 
@@ -512,11 +512,6 @@ pub fn folder_of(library: &Path) -> String {
     let (length, time) = found.map_or((0, 0), |found| (found.len(), found.mtime()));
     let version = env!("CARGO_PKG_VERSION");
     format!(".classhook-library-{version}-{length:x}-{time:x}")
-}
-
-/// Converts an error of the attach protocol.
-pub fn attach_error(error: AttachError) -> Error {
-    Error::mistake(error.code(), error.to_string()).with("help", error.help())
 }
 
 fn refused(error: ControlError) -> Error {

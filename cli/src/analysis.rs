@@ -11,10 +11,16 @@ use std::sync::mpsc;
 use std::thread;
 
 use class_description::{Arena, describe_as};
+use class_selection::filter::Filter;
+use class_selection::nearest;
 use coverage::analysis::analyze_as;
 use coverage::class::ClassDescription;
 use coverage::filter::Counting;
 use coverage::model::{BundleBuilder, BundleCoverage, BundleError, CarriedOver, ClassCoverage};
+use coverage_inputs::class_files::{self, LocatedClass, Unreadable};
+use coverage_inputs::damaged_files::left_out;
+use coverage_inputs::execution_data::{ExecutionDataStore, MeasuredClass, holds_jacoco};
+use coverage_inputs::sources::Sources;
 use errors::{Error, Warning, Warnings};
 use generated::is_generated;
 use host::class_array;
@@ -27,13 +33,7 @@ use unmeasured::Unmeasured;
 use versions::{CarriedHits, CarriedTotal};
 
 use crate::args::ReportModule;
-use crate::inputs::class_files::{self, LocatedClass, Unreadable};
-use crate::inputs::damaged_files::left_out;
-use crate::inputs::execution_data::{ExecutionDataStore, MeasuredClass, holds_jacoco};
-use crate::inputs::sources::Sources;
-use crate::select::Filter;
 use crate::show::name;
-use crate::unmatched;
 
 /// Progress is shown from this many classes on.
 const MANY: u64 = 500;
@@ -186,7 +186,7 @@ fn expect_selected(
     seen.sort_unstable();
     seen.dedup();
     let loaders = &recorded.unselected.loaders;
-    Err(unmatched::selection(filter, &seen, loaders))
+    Err(nearest::selection(filter, &seen, loaders))
 }
 
 struct Analysis<'r> {

@@ -14,7 +14,6 @@ use errors::Error;
 use jvm_properties::JvmProperties;
 use serde_json::Value;
 
-use crate::agent::attach_error;
 use crate::args::{PluginSettings, Settings};
 use crate::show::say;
 
@@ -37,7 +36,7 @@ pub fn restricted(pid: i32, plugins: &[OsString], settings: &Settings) -> Result
     let mut narrowed = settings.clone();
     let configuration = &mut narrowed.change.configuration;
     if configuration.file.is_none() && wants_everything(plugins, &configuration.plugins) {
-        let selectors = selectors(&Attachment::open(pid).map_err(attach_error)?)?;
+        let selectors = selectors(&Attachment::open(pid).map_err(Error::from)?)?;
         configuration.plugins.select.push(selectors);
         say(
             "only classes of the application are changed, not those of its libraries and servers; \
@@ -69,7 +68,7 @@ fn names_methods(settings: Option<&str>) -> bool {
 
 /// Returns the selectors for the application, separated by `;`.
 fn selectors(jvm: &Attachment) -> Result<String, Error> {
-    let properties = jvm.properties().map_err(attach_error)?;
+    let properties = jvm.properties().map_err(Error::from)?;
     let process = jvm.process();
     let described = JvmProperties::new(&properties, process.command_line());
     let in_root = |path: &str| process.path_in_root(path);

@@ -8,10 +8,10 @@ use std::time::Duration;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use coverage::filter::Counting;
+use differential_coverage::git::Changes;
 use errors::Error;
 use local_files::stdout::is_stdout;
 
-use crate::changes::git::Changes;
 use crate::heading;
 use crate::interrupt;
 use crate::metaspace::Metaspace;

@@ -116,6 +116,7 @@ impl ExplainedClass<'_> {
 mod tests {
     use super::*;
     use crate::plugins;
+    use host::ClassRequest;
     use probes::ProbeTable;
 
     #[test]
@@ -126,7 +127,7 @@ mod tests {
         let table = ProbeTable::new();
         table.set_arrays(1);
         let mut out = Vec::new();
-        let request = plugins::request(b"Counter", bytes);
+        let request = ClassRequest::of_file(b"Counter", bytes);
         let (outcome, explanation) = pipeline.explain(&request, &table, &mut out);
         let explained = ExplainedClass {
             class: &class,

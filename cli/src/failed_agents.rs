@@ -9,11 +9,10 @@ use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use coverage_inputs::command_line::program_of;
 use errors::{Warning, Warnings};
 use local_files::temporary;
 use tempfile::TempDir;
-
-use crate::inputs::command_line::program_of;
 
 /// Maximum number of bytes read per file; a command line may be long.
 const LONGEST: u64 = 1 << 16;

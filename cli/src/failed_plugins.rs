@@ -3,13 +3,12 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use coverage_inputs::run_files::{self, RunFileKind};
 use errors::{Error, Warning, Warnings};
 use host::Pipeline;
 use local_files::recording_jvm::{self, Jvm};
 use probes::{FailedPlugin, Meta, Summary};
 use trace::numbers::counted;
-
-use crate::inputs::run_files::{self, RunFileKind};
 
 /// Returns warnings for the ended JVMs of a run: plugins that were switched off, or failed on every
 /// class they selected.

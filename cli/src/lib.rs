@@ -9,10 +9,10 @@
 //! | `watch` | [`commands::watch`] | as `trace`; [`watch_printer`] prints calls as they end |
 //! | `profile` | [`commands::profile`] | [`profile`]: a recording of the agent, or an answer of the JVM itself |
 //! | `collect`, `--to` | [`commands::collect`], [`mod@relay`] | the crate `relay` |
-//! | `report` | [`commands::report`] | [`inputs`] → [`analysis`] → [`changes`] → [`outputs`], or [`traces`] |
-//! | `check` | [`commands::check`] | [`inputs`] → [`analysis`] → [`requirements`]: [`minimums`] and [`rules`] |
-//! | `merge` | [`commands::merge`] | [`inputs`] → `probes` |
-//! | `instrument` | [`commands::instrument`] | [`instrument`]: `host::Pipeline` over class files, folders and jars |
+//! | `report` | [`commands::report`] | [`coverage_inputs`] → [`analysis`] → [`differential_coverage`] → [`outputs`], or [`traces`] |
+//! | `check` | [`commands::check`] | [`coverage_inputs`] → [`analysis`] → [`coverage_rules`] |
+//! | `merge` | [`commands::merge`] | [`coverage_inputs`] → `probes` |
+//! | `instrument` | [`commands::instrument`] | [`static_instrumentation`]: `host::Pipeline` over class files, folders and jars |
 //! | `explain`, `inspect`, `verify` | [`commands::explain`], [`commands::inspect`], [`commands::verify`] | `host::Pipeline`, `rewriter::print`, and other readers in [`guard`] |
 //! | `plugin` | one each in [`commands::plugin`] | [`plugin_project`]: embedded templates and SDKs, cargo and clang; [`plugin_store`]: published plugins |
 //! | `doctor` | [`commands::doctor`] | [`doctor`]: checks of this machine or of a running JVM |
@@ -36,15 +36,11 @@ pub mod attached;
 pub mod build_output;
 pub mod build_tools;
 pub mod call_options;
-pub mod changes;
 pub mod checked_options;
 pub mod child;
 mod child_tasks;
 pub mod commands;
-pub mod compile_path;
-pub mod compiler_options;
 pub mod doctor;
-mod excluded_annotations;
 pub mod explained;
 mod failed_agents;
 mod failed_plugins;
@@ -52,17 +48,13 @@ pub mod follow_options;
 pub mod guard;
 pub mod heading;
 pub mod holder;
-pub mod inputs;
-pub mod instrument;
 pub mod interrupt;
-pub mod javac;
 pub mod jvm_files;
 pub mod jvm_tmp;
 pub mod launch;
 pub mod live;
 pub mod loader_paths;
 pub mod metaspace;
-pub mod minimums;
 mod otlp;
 pub mod outputs;
 pub mod per_test;
@@ -79,9 +71,7 @@ pub mod project_classes;
 pub mod recording_folder;
 pub mod relay;
 mod reporters;
-pub mod requirements;
-pub mod rules;
-pub mod select;
+mod rule_options;
 mod settling;
 pub mod show;
 pub mod slow_trees;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use coverage::report::{self, ExecutionData, Report, SourceLookup};
+use coverage::report::{self, ExecutionData, Report};
 use errors::Error;
 use local_files::absolute_path::absolute;
 use local_files::atomic;
@@ -13,7 +13,6 @@ use local_files::preflight;
 use local_files::stdout::is_stdout;
 
 use crate::args::Outputs;
-use crate::inputs::sources::Sources;
 
 /// Returns a path without links, also for a file that does not exist yet, so that equal files have
 /// equal paths.
@@ -78,20 +77,6 @@ fn check_is_no_material(option: &str, path: &Path) -> Result<(), Error> {
             "an input of reports: a run file, a class file or a jar",
         )
         .with("help", "name another file"))
-}
-
-impl SourceLookup for Sources {
-    fn source(&self, package: &str, file: &str, copy: u16) -> Option<String> {
-        self.find(package, file, copy)
-    }
-
-    fn path(&self, package: &str, file: &str, copy: u16) -> Option<String> {
-        Some(self.path_of(package, file, copy)?.display().to_string())
-    }
-
-    fn folder(&self) -> Option<String> {
-        self.folder().map(|folder| folder.display().to_string())
-    }
 }
 
 impl Outputs {

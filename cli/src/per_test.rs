@@ -8,12 +8,12 @@ use coverage::analysis::analyze_as;
 use coverage::filter::Counting;
 use coverage::model::{BundleBuilder, BundleCoverage, ClassCoverage};
 use coverage::report::per_test::{Test, Tests};
+use coverage_inputs::execution_data::ExecutionDataStore;
 use errors::{Warning, Warnings};
 use probes::TestHits;
 use trace::numbers::counted;
 
 use crate::analysis::inlining;
-use crate::inputs::execution_data::ExecutionDataStore;
 use crate::test_coverage::{cut_off, flags, incomplete, missing_tests};
 
 /// A source file: package, name, and its number among several of this name.

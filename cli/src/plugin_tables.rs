@@ -4,12 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use coverage_inputs::run_files::{self, RunFileKind};
 use errors::{Error, Warning, Warnings};
 use jvm_events::tables::PluginTables;
 use probes::events::Column;
 use trace::results::{ComputedTable, Table};
-
-use crate::inputs::run_files::{self, RunFileKind};
 
 /// Reads files. Warnings about missing data go to `warnings`.
 ///

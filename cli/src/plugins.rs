@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use errors::Error;
 use host::config::{BUNDLED, CAPABILITIES, LogLevel, PluginConfig};
-use host::{CodeSource, Config, Loader, Pipeline};
+use host::{Config, Pipeline};
 
 use crate::added_plugins;
 use crate::plugin_compiler::PluginCompiler;
@@ -94,17 +94,4 @@ pub fn alone(plugin: &str, settings: Option<&Path>) -> Result<Config, Error> {
     };
     config.agent.log = LogLevel::Warn;
     Ok(config)
-}
-
-/// Returns a request for a class as if the application's loader had just read it from a file.
-#[must_use]
-pub fn request<'a>(name: &'a [u8], bytes: &'a [u8]) -> host::ClassRequest<'a> {
-    host::ClassRequest {
-        name,
-        loader: &Loader::App,
-        location: CodeSource::Unread,
-        bytes,
-        original: None,
-        retransforming: false,
-    }
 }

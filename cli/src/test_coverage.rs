@@ -9,15 +9,15 @@ use class_description::{Arena, describe};
 use coverage::analysis::{analyze, analyze_with_lines};
 use coverage::class::ClassDescription;
 use coverage::model::{ClassCoverage, LineCoverage, Lines};
+use coverage_inputs::damaged_files::DamagedFiles;
+use coverage_inputs::execution_data::ExecutionDataStore;
+use coverage_inputs::runs::{self, RunSelection};
 use errors::{Error, Warning, Warnings};
 use probes::TestHits;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use trace::numbers::counted;
 
-use crate::inputs::damaged_files::DamagedFiles;
-use crate::inputs::execution_data::ExecutionDataStore;
-use crate::inputs::runs::{self, RunSelection};
 use crate::show::say;
 
 /// Snapshots and output format of the commands on tests.

@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use class_selection::filter::Filter;
 pub use completeness::without_calls as refuse_without_calls;
 pub use completeness::{
     StreamedLines, are_finished, follows_all, has_calls, is_complete, is_following, is_streamed,
@@ -16,11 +17,11 @@ pub use completeness::{
 use completeness::{has_calls_or_events, without_calls};
 use errors::Error;
 use escape::line;
+use jvm_events::tables::PluginTables;
 use local_files::output_files::{Content, Files};
 use local_files::preflight;
 use local_files::special_file::is_special;
 use local_files::stdout::is_stdout;
-use jvm_events::tables::PluginTables;
 use probes::events::Trace;
 use recorded::traces;
 pub use recorded::{event_files, is_of_calls, methods, of_run, of_visit, read};
@@ -36,7 +37,6 @@ use crate::args::{Outputs, output_path};
 use crate::heading;
 use crate::plugin_tables;
 use crate::reporters::Reporters;
-use crate::select::Filter;
 use crate::show;
 use crate::terminal;
 use crate::value_check;

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory};
+use coverage_inputs::run_files;
 use errors::Error;
 
 use crate::commands::Classhook;
-use crate::inputs::run_files;
 
 /// Returns a suggestion if clap refused `words` because of a command without `--`, or without a
 /// command or a JVM.

@@ -64,6 +64,21 @@ pub struct ClassRequest<'a> {
     pub retransforming: bool,
 }
 
+impl<'a> ClassRequest<'a> {
+    /// Creates the request for a class as if the application's loader had just read it from a file.
+    #[must_use]
+    pub fn of_file(name: &'a [u8], bytes: &'a [u8]) -> Self {
+        Self {
+            name,
+            loader: &Loader::App,
+            location: CodeSource::Unread,
+            bytes,
+            original: None,
+            retransforming: false,
+        }
+    }
+}
+
 /// The result of the pipeline for one class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {

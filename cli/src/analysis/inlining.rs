@@ -4,9 +4,8 @@ use class_description::{Arena, describe_as};
 use coverage::analysis::{analyze_as, has_inlined_lines};
 use coverage::filter::Counting;
 use coverage::model::ClassCoverage;
+use coverage_inputs::execution_data::{ExecutionDataStore, MeasuredClass};
 use rayon::prelude::*;
-
-use crate::inputs::execution_data::{ExecutionDataStore, MeasuredClass};
 
 /// Returns the recorded classes that execute lines of other classes. With JaCoCo's counting the
 /// list is empty.

@@ -4,11 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use coverage::class::ClassDescription;
 use coverage::model::{ClassCoverage, MethodCoverage};
+use coverage_inputs::execution_data::{ExecutionDataStore, LEFT_ALONE, PLUGIN};
 use errors::{Warning, Warnings};
 use jvms::names::binary;
 use probes::Failure;
-
-use crate::inputs::execution_data::{ExecutionDataStore, LEFT_ALONE, PLUGIN};
 
 /// Failures of classes and methods without probes, and the ones that the counters leave out.
 #[derive(Debug, Default)]

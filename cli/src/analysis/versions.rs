@@ -6,9 +6,8 @@ use class_description::{Arena, describe_as};
 use coverage::carried::{self, Version};
 use coverage::class::ClassDescription;
 use coverage::model::CarriedOver;
+use coverage_inputs::execution_data::ExecutionDataStore;
 use trace::numbers::counted;
-
-use crate::inputs::execution_data::ExecutionDataStore;
 
 /// Hits of a class, taken from its other versions.
 pub(super) struct CarriedHits {

@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use coverage_inputs::class_files;
+
 use super::folders;
 use super::tool::Tool;
-use crate::inputs::class_files;
 
 /// Options of Gradle whose value is the next word.
 const GRADLE_VALUES: [&str; 14] = [

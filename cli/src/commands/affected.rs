@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use coverage_inputs::sources::Sources;
+use differential_coverage::git::Edits;
+use differential_coverage::source_files::{SourceFiles, SourceMatch};
+use differential_coverage::unified::{FileEdit, Hunk};
 use errors::{Error, PARTIAL, Warning, Warnings};
 use serde_json::json;
 
 use crate::args::DIFF;
-use crate::changes::git::Edits;
-use crate::changes::source_files::{SourceFiles, SourceMatch};
-use crate::changes::unified::{FileEdit, Hunk};
-use crate::inputs::sources::Sources;
 use crate::show::{complain, say, show, show_json};
 use crate::test_coverage::{Class, Selected, Snapshots, TestCoverage, has_code, is_executed};
 

@@ -1,15 +1,15 @@
 //! `classhook check`: checks coverage against rules.
 
 use clap::Args;
+use class_selection::filter::Filter;
+use coverage_inputs::damaged_files::DamagedFiles;
+use coverage_inputs::runs::{self, RunSelection};
 use errors::{Error, Warnings};
 
 use super::report::{self, ReportJob};
 use crate::args::{Outputs, Recorded};
-use crate::inputs::damaged_files::DamagedFiles;
-use crate::inputs::runs::{self, RunSelection};
 use crate::project_classes;
-use crate::requirements::Rules;
-use crate::select::Filter;
+use crate::rule_options::RuleOptions;
 
 const AFTER_HELP: &str = "\
 A rule is a counter (instruction, branch, line, complexity, method or class) and its least covered percentage.
@@ -43,7 +43,7 @@ pub struct Check {
     pub recorded: Recorded,
     /// The rules.
     #[command(flatten)]
-    pub rules: Rules,
+    pub rules: RuleOptions,
 }
 
 impl Check {

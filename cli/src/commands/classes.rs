@@ -1,6 +1,7 @@
 //! `classhook classes`: what is loaded in a running JVM, where it comes from, and who changed it.
 
 use clap::Args;
+use class_selection::nearest;
 use control::Request;
 use control::classes::{ClassLoader, Details, LoadedMethod, Plan};
 use control::message::{Class, Classes as Answer};
@@ -12,7 +13,6 @@ use trace::numbers::counted;
 use crate::agent::Agent;
 use crate::args::Target;
 use crate::show::{name, read, say};
-use crate::unmatched;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -110,9 +110,7 @@ impl Classes {
         };
         let all: Answer = agent.ask_for(&request)?;
         match &self.filter {
-            Some(filter) if all.total == 0 => {
-                Err(unmatched::among_loaded(filter, &agent.classes()?))
-            }
+            Some(filter) if all.total == 0 => Err(nearest::among_loaded(filter, &agent.classes()?)),
             _ => {
                 let classes = counted(all.total, "loaded class");
                 say(format_args!("no changed class among {classes}"));

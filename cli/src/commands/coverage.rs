@@ -4,7 +4,13 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use clap::Args;
+use class_selection::filter::Filter;
 use control::message::Dump;
+use coverage_inputs::class_files;
+use coverage_inputs::damaged_files::DamagedFiles;
+use coverage_inputs::execution_data::{COUNTS, ExecutionDataStore, LINES};
+use coverage_inputs::run_files;
+use coverage_inputs::sources::Sources;
 use errors::{Error, PARTIAL, Warning, Warnings};
 use trace::numbers::counted;
 
@@ -15,15 +21,9 @@ use crate::attached::{AttachedPlugin, Visitor};
 use crate::build_output::BuildOutput;
 use crate::build_tools::{self, Build};
 use crate::checked_options::{CheckedOptions, run_id};
-use crate::inputs::class_files;
-use crate::inputs::damaged_files::DamagedFiles;
-use crate::inputs::execution_data::{COUNTS, ExecutionDataStore, LINES};
-use crate::inputs::run_files;
-use crate::inputs::sources::Sources;
 use crate::metaspace::Metaspace;
 use crate::project_classes;
-use crate::requirements::Rules;
-use crate::select::Filter;
+use crate::rule_options::RuleOptions;
 use crate::show::{self, all_but_last, complain, say};
 
 const AFTER_HELP: &str = "\
@@ -81,7 +81,7 @@ pub struct Coverage {
     pub outputs: Outputs,
     /// Coverage rules.
     #[command(flatten)]
-    pub rules: Rules,
+    pub rules: RuleOptions,
 }
 
 impl Coverage {

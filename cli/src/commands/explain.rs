@@ -4,15 +4,15 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use coverage_inputs::class_files::LocatedClass;
+use coverage_inputs::named_classes;
 use errors::Error;
-use host::Pipeline;
+use host::{ClassRequest, Pipeline};
 use probes::ProbeTable;
 use rewriter::{ClassFile, print};
 
 use crate::args::{CLASS_PATH, JSON, PLUGIN, PLUGIN_CONFIG};
 use crate::explained::ExplainedClass;
-use crate::inputs::class_files::LocatedClass;
-use crate::inputs::named_classes;
 use crate::plan_text::plan_text;
 use crate::plugin_project;
 use crate::plugins;
@@ -83,7 +83,7 @@ impl Explain {
         table.set_arrays(1);
         let mut bytes = Vec::new();
         let name = class.this_class();
-        let request = plugins::request(name.as_bytes(), class.bytes());
+        let request = ClassRequest::of_file(name.as_bytes(), class.bytes());
         let before = pipeline.summary().plugin_time;
         let (outcome, explanation) = pipeline.explain(&request, &table, &mut bytes);
         let explained = ExplainedClass {

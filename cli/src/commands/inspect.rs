@@ -4,6 +4,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 use clap::Args;
+use coverage_inputs::class_files::LocatedClass;
+use coverage_inputs::named_classes;
 use errors::Error;
 use host::config::BUNDLED;
 use host::plugin_description::{self, Interface, PluginDescription};
@@ -12,8 +14,6 @@ use rewriter::{ClassFile, print};
 use crate::args::CLASS_PATH;
 use crate::guard::opinion::Opinion;
 use crate::guard::{Guards, READERS};
-use crate::inputs::class_files::LocatedClass;
-use crate::inputs::named_classes;
 use crate::plugin_compiler::PluginCompiler;
 use crate::plugins;
 use crate::show::{name, show};

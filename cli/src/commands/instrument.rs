@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use errors::{Error, PARTIAL, Warnings};
 use host::Pipeline;
 use host::config::OnError;
@@ -14,17 +14,17 @@ use indicatif::{ProgressBar, ProgressStyle};
 use local_files::atomic;
 use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag::register_conditional_shutdown;
+use static_instrumentation::baseline::Baseline;
+use static_instrumentation::classes::Instrumenter;
+use static_instrumentation::conflicts::{self, Targets};
+use static_instrumentation::folder::Content;
+use static_instrumentation::paths::Paths;
+use static_instrumentation::{Record, runtime};
 use tempfile::NamedTempFile;
 
 use crate::args::{Configuration, Plugins, output_path};
 use crate::checked_options::check;
 use crate::failed_plugins;
-use crate::instrument::baseline::Baseline;
-use crate::instrument::classes::Instrumenter;
-use crate::instrument::conflicts::{OnConflict, Targets};
-use crate::instrument::folder::Content;
-use crate::instrument::paths::Paths;
-use crate::instrument::{Record, runtime};
 use crate::plugin_compiler::PluginCompiler;
 use crate::show::{self, complain};
 
@@ -39,6 +39,24 @@ Examples:
   classhook instrument app.jar -o app-recording.jar --embed --baseline classhook/app.hook
   java -jar app-recording.jar && classhook report classhook
   classhook instrument build/classes libs/core.jar -o build/recording --runtime build/classhook-runtime.jar";
+
+/// The treatment of files with one name and different contents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OnConflict {
+    /// Write nothing and report the files.
+    Error,
+    /// Keep the file of the first input, as a class path does.
+    First,
+}
+
+impl From<OnConflict> for conflicts::OnConflict {
+    fn from(policy: OnConflict) -> Self {
+        match policy {
+            OnConflict::Error => Self::Error,
+            OnConflict::First => Self::First,
+        }
+    }
+}
 
 /// Instruments class files, folders and jars without running them.
 #[derive(Debug, Args)]
@@ -116,7 +134,7 @@ impl Instrument {
             .build()
             .map_err(|error| Error::fault("H0647", format!("no threads to work with: {error}")))?;
         let stage = paths.stage()?;
-        let mut targets = Targets::new(self.on_conflict);
+        let mut targets = Targets::new(self.on_conflict.into());
         let contents = paths.jobs(&stage)?.into_iter();
         let contents = contents.map(|job| Content::of(job, &mut targets));
         let contents = contents.collect::<Result<Vec<_>, _>>()?;

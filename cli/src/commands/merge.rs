@@ -5,17 +5,17 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
+use coverage_inputs::damaged_files::DamagedFiles;
+use coverage_inputs::execution_data::{
+    BegunLines, COUNTS, ExecutionDataStore, LINES, LoaderData, MeasuredClass, PLUGIN,
+};
+use coverage_inputs::runs::{self, RunSelection};
 use errors::{Error, PARTIAL, Warning, Warnings};
 use local_files::atomic;
 use probes::{BaselineWriter, Meta, ProbeLocation};
 use trace::numbers::counted;
 
 use crate::args::{ALL_RUNS, STRICT_INPUTS, output_path};
-use crate::inputs::damaged_files::DamagedFiles;
-use crate::inputs::execution_data::{
-    BegunLines, COUNTS, ExecutionDataStore, LINES, LoaderData, MeasuredClass, PLUGIN,
-};
-use crate::inputs::runs::{self, RunSelection};
 use crate::show::{complain, path, say, show};
 
 const AFTER_HELP: &str = "\

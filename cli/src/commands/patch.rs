@@ -8,7 +8,9 @@ use clap::Args;
 use control::Request;
 use control::message::{NO_PLUGIN, Released};
 use control::patch::{BrokenRule, ClassBytes, ClassOutcome, ClassState, PatchRequest, Patched};
+use coverage_inputs::class_files::{self, Loader};
 use errors::{Error, Warning, Warnings};
+use java_compiler::javac::{self, LoadedClasses};
 use rewriter::ClassFile;
 use trace::numbers::counted;
 
@@ -16,8 +18,6 @@ use crate::absent_classes;
 use crate::agent::{self, Agent, ConnectedAgent};
 use crate::args::{Settings, Target, output_path};
 use crate::checked_options::CheckedOptions;
-use crate::inputs::class_files::{self, Loader};
-use crate::javac::{self, LoadedClasses};
 use crate::loader_paths;
 use crate::recording_folder;
 use crate::show::{self, complain, show, show_json};

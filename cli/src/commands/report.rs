@@ -5,12 +5,20 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use class_selection::filter::Filter;
 use coverage::filter::Counting;
 use coverage::model::BundleCoverage;
 use coverage::report::changed;
 use coverage::report::per_test::PerTest;
 use coverage::report::table::{self, Layout};
 use coverage::report::{Module, Report as Whole};
+use coverage_inputs::damaged_files::DamagedFiles;
+use coverage_inputs::execution_data::{COUNTS, ExecutionDataStore, LINES, PLUGIN};
+use coverage_inputs::jacoco_agents::JacocoAgents;
+use coverage_inputs::run_files::{self, RunFileKind};
+use coverage_inputs::runs::{self, RunSelection};
+use coverage_inputs::sources::Sources;
+use coverage_rules::requirements::{Requirements, Verdict};
 use errors::{Error, PARTIAL, Warning, Warnings};
 use jvm_events::recorded::EXTENSION;
 use probes::Meta;
@@ -18,21 +26,13 @@ use trace::numbers::counted;
 
 use crate::analysis::{self, AnalysisOptions, AnalysisResult, unmeasured};
 use crate::args::{Outputs, Recorded, ReportInputs, ReportModule};
-use crate::changes;
-use crate::inputs::damaged_files::DamagedFiles;
-use crate::inputs::execution_data::{COUNTS, ExecutionDataStore, LINES, PLUGIN};
-use crate::inputs::jacoco_agents::JacocoAgents;
-use crate::inputs::run_files::{self, RunFileKind};
-use crate::inputs::runs::{self, RunSelection};
-use crate::inputs::sources::Sources;
 use crate::per_test::ReportTests;
 use crate::plugin_tables;
 use crate::profile::outputs::{FRAMES, ProfileOutputs};
 use crate::profile::recorded;
 use crate::project_classes;
 use crate::reporters::ReportPlugins;
-use crate::requirements::{Requirements, Rules, Verdict};
-use crate::select::Filter;
+use crate::rule_options::RuleOptions;
 use crate::show::{self, complain, say};
 use crate::slow_trees::SlowOptions;
 use crate::terminal;
@@ -76,7 +76,7 @@ pub struct Report {
     pub outputs: Outputs,
     /// Coverage rules.
     #[command(flatten)]
-    pub rules: Rules,
+    pub rules: RuleOptions,
     /// Tables and files of traces.
     #[command(flatten)]
     pub trace: TraceOutputs,
@@ -137,7 +137,7 @@ impl Report {
             return Err(nothing_traced(option));
         }
         if !has_none {
-            filter.note_ignored_selectors();
+            note_ignored_selector(&filter);
             let traces = {
                 let scratch = trace.scratch();
                 traces::read(&events, &filter, &scratch, &mut damaged, &mut warnings)?
@@ -355,8 +355,9 @@ pub(super) fn make(
     let all = analysed.bundles.as_slice();
     let unmeasured = warn_of_unmeasured(job, &recorded, &analysed, warnings);
     let began = recorded.last_began();
-    let measured =
-        changes.map(|changes| changes::of_bundles(title, &changes, all, &sources, began, warnings));
+    let measured = changes.map(|changes| {
+        differential_coverage::of_bundles(title, &changes, all, &sources, began, warnings)
+    });
     let is_unclear = measured
         .as_ref()
         .is_some_and(|measured| measured.is_partial);
@@ -631,5 +632,14 @@ fn layout() -> Layout {
         width: terminal::width().unwrap_or(plain.width),
         colours: terminal::colours(),
         ..plain
+    }
+}
+
+/// Prints the selector that the table of calls ignores.
+fn note_ignored_selector(filter: &Filter) {
+    if let Some(part) = filter.over_locations() {
+        say(format_args!(
+            "the table of calls holds classes of all locations: event files have none, so `{part}` is for coverage only"
+        ));
     }
 }

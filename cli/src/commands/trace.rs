@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use class_selection::nearest;
+use coverage_inputs::run_files;
 use errors::{Error, PARTIAL, Warning, Warnings};
 use host::{Config, Pipeline};
 use local_files::recording_jvm;
@@ -18,7 +20,6 @@ use crate::call_options::CallOptions;
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::follow_options::FollowOptions;
 use crate::heading;
-use crate::inputs::run_files;
 use crate::interrupt;
 use crate::live::{EventFileSource, Live, LiveOptions, LiveOutcome};
 use crate::metaspace::Metaspace;
@@ -29,7 +30,6 @@ use crate::show::{self, all_but_last, complain, say};
 use crate::slow_trees::SlowOptions;
 use crate::traces::{self, TraceOutputs};
 use crate::unchanged_classes::UnchangedClasses;
-use crate::unmatched;
 
 pub(super) const PLUGIN: &str = "trace";
 
@@ -248,7 +248,7 @@ impl TracedCalls {
                     .with("found", found.found())
                     .with("help", found.help());
                 withheld.push(found);
-            } else if let Some(name) = unmatched::nearest(class_of(pattern), &classes) {
+            } else if let Some(name) = nearest::nearest(class_of(pattern), &classes) {
                 let method = pattern.strip_prefix(class_of(pattern)).unwrap_or_default();
                 warning = warning.with("nearest", format!("{name}{method}"));
             }

@@ -5,8 +5,9 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use coverage_inputs::class_files::{self, Loader, LocatedClass, Unreadable};
 use errors::{Error, Warning, Warnings};
-use host::{Outcome, Pipeline};
+use host::{ClassRequest, Outcome, Pipeline};
 use probes::ProbeTable;
 use rayon::prelude::*;
 use rewriter::ClassFile;
@@ -14,7 +15,6 @@ use rewriter::ClassFile;
 use crate::args::{PLUGIN, PLUGIN_CONFIG};
 use crate::guard::opinion::Opinion;
 use crate::guard::{Guards, READERS};
-use crate::inputs::class_files::{self, Loader, LocatedClass, Unreadable};
 use crate::plugin_project;
 use crate::plugins;
 use crate::show::{complain, show};
@@ -191,7 +191,7 @@ fn spliced(
     table.set_arrays(1);
     let mut out = Vec::new();
     let name = class.this_class();
-    let request = plugins::request(name.as_bytes(), class.bytes());
+    let request = ClassRequest::of_file(name.as_bytes(), class.bytes());
     let (outcome, explanation) = pipeline.explain(&request, &table, &mut out);
     for failure in outcome.failures() {
         verdict.count(21, "failed in the plugin or the rewriter");

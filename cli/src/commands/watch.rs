@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
+use coverage_inputs::run_files;
 use errors::{Error, PARTIAL};
 use probes::Snapshot;
 use probes::events::Lost;
@@ -16,7 +17,6 @@ use crate::args::{COMMAND, EventFiles, FOR, Settings, TEXT};
 use crate::attached::{AttachedPlugin, Visitor};
 use crate::call_options::CallOptions;
 use crate::checked_options::run_id;
-use crate::inputs::run_files;
 use crate::interrupt;
 use crate::live::EventFileSource;
 use crate::metaspace::Metaspace;

@@ -8,6 +8,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::process::{Command, Output};
 
+use local_files::temporary;
 use ristretto_classfile::attributes::{Annotation, ArrayType, Attribute, Instruction};
 use ristretto_classfile::{
     BaseType, ClassAccessFlags, ClassFile, ConstantPool, Field, FieldAccessFlags, FieldType,
@@ -16,7 +17,6 @@ use ristretto_classfile::{
 
 use super::Finding;
 use super::first_message::first_message;
-use crate::temporary;
 
 const CLASS: &str = "ClasshookTrial";
 /// The annotation of JDK 8, and that of later ones. Each JVM ignores the other.

@@ -9,7 +9,7 @@ use rustix::process::geteuid;
 use trace::numbers::thousands;
 
 use super::{Finding, write_check};
-use crate::agent::{self, Agent, attach_error};
+use crate::agent::{self, Agent};
 use crate::jvm_files;
 use crate::jvm_tmp::JvmTmp;
 use crate::launch;
@@ -42,11 +42,11 @@ const AS_ROOT: &str = "run this command as root to see it";
 /// # Errors
 /// If the process does not exist, or is no JVM (`H05xx`).
 pub fn of_jvm(pid: i32) -> Result<Vec<Finding>, Error> {
-    let process = Process::read(pid).map_err(attach_error)?;
+    let process = Process::read(pid).map_err(Error::from)?;
     // The mapped files of another user's process are hidden, so the process may be a JVM.
     let is_reached = process.check_permission().is_ok();
     if is_reached && !process.is_jvm() {
-        return Err(attach_error(AttachError::NotJvm(pid)));
+        return Err(Error::from(AttachError::NotJvm(pid)));
     }
     let options = options(&process);
     let mut findings = vec![user(&process), attach(pid), descriptors(&process)];
@@ -74,7 +74,7 @@ fn user(process: &Process) -> Finding {
     {
         Ok(()) if ours == theirs => Finding::good(WHAT, format!("{theirs}, as this command's")),
         Ok(()) => Finding::good(WHAT, format!("{theirs}; this command's is root")),
-        Err(error) => Finding::refused(WHAT, &attach_error(error)),
+        Err(error) => Finding::refused(WHAT, &Error::from(error)),
     }
 }
 
@@ -92,7 +92,7 @@ fn attach(pid: i32) -> Finding {
             let (name, version) = (value("java.vm.name"), value("java.version"));
             Finding::good(WHAT, format!("it answers: {name} {version}"))
         }
-        Err(error) => Finding::refused(WHAT, &attach_error(error)),
+        Err(error) => Finding::refused(WHAT, &Error::from(error)),
     }
 }
 
@@ -111,7 +111,7 @@ fn descriptors(process: &Process) -> Finding {
             let (open, limit) = (thousands(open), thousands(limit));
             Finding::good(WHAT, format!("{open} of {limit} are open"))
         }
-        Err(error) => Finding::refused(WHAT, &attach_error(error)),
+        Err(error) => Finding::refused(WHAT, &Error::from(error)),
     }
 }
 
@@ -120,7 +120,7 @@ fn c_library(process: &Process) -> Finding {
     match (process.maps("libjvm.so"), process.check_libc()) {
         (None, _) => Finding::absent(WHAT, "its libraries are hidden", AS_ROOT),
         (Some(_), Ok(())) => Finding::good(WHAT, "glibc"),
-        (Some(_), Err(error)) => Finding::refused(WHAT, &attach_error(error)),
+        (Some(_), Err(error)) => Finding::refused(WHAT, &Error::from(error)),
     }
 }
 
@@ -147,7 +147,7 @@ fn library(process: &Process) -> Finding {
             let path = placed.path().display();
             Finding::good(WHAT, format!("the JVM gets a copy: {path}"))
         }
-        Err(error) => Finding::refused(WHAT, &attach_error(error)),
+        Err(error) => Finding::refused(WHAT, &Error::from(error)),
     }
 }
 

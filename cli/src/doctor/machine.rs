@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
 
+use coverage_inputs::run_files;
 use errors::{Error, Warnings};
 use host::cache::Cache;
 use host::compiler::{Compiler, CompilerProcess};
@@ -14,7 +15,6 @@ use local_files::temporary;
 use super::first_message::first_message;
 use super::{Finding, State, hit_trial, write_check};
 use crate::child;
-use crate::inputs::run_files;
 use crate::launch::{self, AGENT_LIBRARY, AgentOptions};
 use crate::recording_folder;
 

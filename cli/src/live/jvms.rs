@@ -5,12 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use coverage_inputs::run_files;
 use errors::Error;
 use local_files::recording_jvm;
 use probes::events::{Call, Entry, Followed, Follower, Moment, TaskStep, Trace, Wait};
 use trace::rolling::Rolling;
 
-use crate::inputs::run_files;
 use crate::traces::is_of_calls;
 
 /// Limit of batches read from one file before the next file. A batch has about 1 MiB.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use coverage_inputs::command_line::program_of;
 use errors::Error;
 use hyper::Uri;
 use hyper::header::{HeaderName, HeaderValue};
@@ -13,7 +14,6 @@ use trace::otlp::SpanName;
 use super::encryption::Tls;
 use super::name_template::NameTemplate;
 use crate::heading;
-use crate::inputs::command_line::program_of;
 use crate::show::name;
 
 /// Default time limit of one request.

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use errors::Error;
-use host::Pipeline;
+use host::{ClassRequest, Pipeline};
 use probes::ProbeTable;
 use rewriter::ClassFile;
 
@@ -85,7 +85,7 @@ fn planned(pipeline: &Pipeline, file: &Path) -> Result<String, Error> {
     let class = ClassFile::read(&bytes).map_err(|error| failed(error.to_string()))?;
     let table = ProbeTable::new();
     table.set_arrays(1);
-    let request = plugins::request(class.this_class().as_bytes(), &bytes);
+    let request = ClassRequest::of_file(class.this_class().as_bytes(), &bytes);
     let (outcome, explanation) = pipeline.explain(&request, &table, &mut Vec::new());
     match outcome.failures().first() {
         Some(failure) => Err(failed(failure.cause.clone())),

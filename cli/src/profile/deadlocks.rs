@@ -9,15 +9,13 @@ use jvm_events::Recorded;
 use jvm_events::recorded::{Deadlock, Stuck};
 use jvm_events::stacks::{Frame, NATIVE, Node, UNKNOWN};
 
-use crate::agent::attach_error;
-
 /// Adds the deadlocks of a running JVM's thread dump that the recording lacks.
 ///
 /// # Errors
 /// If the JVM cannot be reached (`H05xx`).
 pub fn add(pid: i32, recorded: &mut Recorded) -> Result<(), Error> {
-    let jvm = Attachment::open(pid).map_err(attach_error)?;
-    let answer = jvm.command("threaddump", &["-l"]).map_err(attach_error)?;
+    let jvm = Attachment::open(pid).map_err(Error::from)?;
+    let answer = jvm.command("threaddump", &["-l"]).map_err(Error::from)?;
     add_named(&answer.text, recorded);
     Ok(())
 }

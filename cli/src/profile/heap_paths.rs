@@ -12,7 +12,6 @@ use trace::numbers::thousands;
 
 use super::pause::{Limits, Pause, Walk};
 use super::visit;
-use crate::agent::attach_error;
 use crate::show;
 
 /// Prints paths from the GC roots to instances of a class, and returns the exit code.
@@ -20,7 +19,7 @@ use crate::show;
 /// # Errors
 /// If the JVM cannot be reached, has no such class (`H0664`), or the pause is too long (`H0659`).
 pub fn show(pid: i32, class: &str, most: usize, limits: &Limits) -> Result<u8, Error> {
-    limits.allow(&Attachment::open(pid).map_err(attach_error)?, Walk::Pass)?;
+    limits.allow(&Attachment::open(pid).map_err(Error::from)?, Walk::Pass)?;
     let mut found = ask(pid, class, limits.first_budget())?;
     if found.out_of_time && limits.goes_on(Duration::from_millis(found.still_ms)) {
         found = ask(pid, class, limits.max_pause)?;

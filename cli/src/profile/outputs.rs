@@ -4,16 +4,17 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use class_selection::filter::Filter;
 use errors::{Error, PARTIAL};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use globs::Glob;
-use local_files::output_files::Files;
-use local_files::preflight;
-use local_files::stdout::is_stdout;
 use jvm_events::Recorded;
 use jvm_events::merged::merged;
 use jvm_events::selection::Selection;
+use local_files::output_files::Files;
+use local_files::preflight;
+use local_files::stdout::is_stdout;
 use trace::flame::Labels;
 use trace::jvm_events::folded::{self, Weight};
 use trace::jvm_events::jfr::{self, Gaps};
@@ -26,7 +27,6 @@ use trace::stacks::Side;
 use crate::args::Outputs;
 use crate::heading;
 use crate::profile::recorded;
-use crate::select::Filter;
 use crate::show::{self, all_but_last, say};
 use crate::traces::StackOptions;
 

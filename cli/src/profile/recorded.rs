@@ -3,12 +3,11 @@
 use std::fs;
 use std::path::Path;
 
+use coverage_inputs::run_files;
 use errors::Error;
-use local_files::special_file::is_special;
 use jvm_events::Recorded;
 use jvm_events::recorded::EXTENSION;
-
-use crate::inputs::run_files;
+use local_files::special_file::is_special;
 
 /// Reads a recording.
 ///

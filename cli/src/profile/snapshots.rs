@@ -18,7 +18,6 @@ use trace::numbers::thousands;
 
 use super::pause::{Limits, Pause, Walk};
 use super::{dump_end, retainers};
-use crate::agent::attach_error;
 use crate::jvm_tmp::JvmTmp;
 use crate::show::{self, show};
 use crate::temp_output;
@@ -31,8 +30,8 @@ const VIRTUAL: &str = " virtual";
 /// # Errors
 /// If the JVM cannot be reached (`H05xx`), or standard output cannot be written.
 pub fn threads(pid: i32) -> Result<(), Error> {
-    let jvm = Attachment::open(pid).map_err(attach_error)?;
-    let answer = jvm.command("threaddump", &["-l"]).map_err(attach_error)?;
+    let jvm = Attachment::open(pid).map_err(Error::from)?;
+    let answer = jvm.command("threaddump", &["-l"]).map_err(Error::from)?;
     show(&format!("{}\n", answer.text.trim_end()))?;
     let Some(dump) = with_virtual_threads(&jvm)? else {
         return Ok(());
@@ -52,7 +51,7 @@ fn with_virtual_threads(jvm: &Attachment) -> Result<Option<String>, Error> {
         Error::partial("H0620", "cannot write the dump of virtual threads")
             .with("found", error.to_string())
     };
-    let help = jvm.jcmd("help").map_err(attach_error)?;
+    let help = jvm.jcmd("help").map_err(Error::from)?;
     if !help
         .lines()
         .any(|line| line.trim() == "Thread.dump_to_file")
@@ -64,7 +63,7 @@ fn with_virtual_threads(jvm: &Attachment) -> Result<Option<String>, Error> {
     tmp.give(folder.path()).map_err(unwritten)?;
     let theirs = tmp.seen(folder.path()).join("threads");
     let line = format!("Thread.dump_to_file {}", theirs.display());
-    let answer = jvm.jcmd(&line).map_err(attach_error)?;
+    let answer = jvm.jcmd(&line).map_err(Error::from)?;
     let dump = fs::read_to_string(folder.path().join("threads"))
         .map_err(|error| unwritten(error).with("answer", answer.trim()))?;
     Ok(Some(dump))
@@ -93,7 +92,7 @@ fn virtual_threads(dump: &str) -> Vec<String> {
 /// # Errors
 /// If the JVM cannot be reached (`H05xx`), its answer cannot be read (`H0664`), or the pause is too long (`H0659`).
 pub fn histogram(pid: i32, live: bool, most: usize, limits: &Limits) -> Result<(), Error> {
-    let jvm = Attachment::open(pid).map_err(attach_error)?;
+    let jvm = Attachment::open(pid).map_err(Error::from)?;
     let walk = match live {
         true => Walk::LiveHistogram,
         false => Walk::Histogram,
@@ -102,7 +101,7 @@ pub fn histogram(pid: i32, live: bool, most: usize, limits: &Limits) -> Result<(
     let pause = Pause::begin(walk);
     let answer = jvm.command("inspectheap", &[kind(live)]);
     drop(pause);
-    let answer = answer.map_err(attach_error)?;
+    let answer = answer.map_err(Error::from)?;
     let rows: Vec<ClassRow> = answer.text.lines().filter_map(ClassRow::parse).collect();
     if rows.is_empty() {
         return Err(
@@ -202,7 +201,7 @@ fn write_dump(pid: i32, file: &Path, live: bool, limits: &Limits) -> Result<(), 
     let unwritable = |error: io::Error| Error::unwritable(file, &error);
     let target = absolute(file)?;
     preflight::files([&Some(target.clone())])?; // a pause for a file that cannot be written is useless
-    let jvm = Attachment::open(pid).map_err(attach_error)?;
+    let jvm = Attachment::open(pid).map_err(Error::from)?;
     let walk = match live {
         true => Walk::LiveDump,
         false => Walk::Dump,
@@ -215,7 +214,7 @@ fn write_dump(pid: i32, file: &Path, live: bool, limits: &Limits) -> Result<(), 
     let pause = Pause::begin(walk);
     let answer = jvm.command("dumpheap", &arguments);
     drop(pause);
-    let answer = answer.map_err(attach_error)?;
+    let answer = answer.map_err(Error::from)?;
     if !dump_end::is_complete(&dump.ours) {
         let folder = target.parent().unwrap_or(&target).display();
         let message = format!("the JVM has not written a complete heap dump in {folder}");

@@ -3,6 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
+use class_selection::filter::Filter;
+use class_selection::nearest;
+use coverage_inputs::damaged_files::DamagedFiles;
+use coverage_inputs::execution_data::COUNTS;
+use coverage_inputs::run_files::{self, RunFileKind};
 use errors::{Error, Warnings};
 use jvms::names;
 use local_files::recording_jvm;
@@ -11,12 +16,7 @@ use probes::events::{ClassNames, SpanInfo, Trace};
 use trace::recording::{Recording, Scratch};
 
 use crate::attached::VisitOutcome;
-use crate::inputs::damaged_files::DamagedFiles;
-use crate::inputs::execution_data::COUNTS;
-use crate::inputs::run_files::{self, RunFileKind};
-use crate::select::Filter;
 use crate::show::complain;
-use crate::unmatched;
 
 /// Reads event files, with the classes that `filter` selects. Files that are damaged, of a newer
 /// version or of another kind are recorded in `damaged`.
@@ -49,7 +49,7 @@ pub fn read(
     if !found.is_empty() && recordings.iter().all(is_empty) {
         let (classes, loaders): (Vec<_>, BTreeSet<_>) = found.into_iter().unzip();
         let loaders: Vec<_> = loaders.into_iter().collect();
-        return Err(unmatched::selection(filter, &classes, &loaders));
+        return Err(nearest::selection(filter, &classes, &loaders));
     }
     Ok(recordings)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Crates with error codes.
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 16] = [
     "plan-rules/src",
     "host/src",
     "hook-agent/src",
@@ -15,6 +15,12 @@ const SOURCES: [&str; 10] = [
     "cli/src",
     "relay/src",
     "local-files/src",
+    "coverage-inputs/src",
+    "class-selection/src",
+    "coverage-rules/src",
+    "differential-coverage/src",
+    "java-compiler/src",
+    "static-instrumentation/src",
     "runtime/src",
 ];
 

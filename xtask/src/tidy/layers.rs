@@ -18,7 +18,7 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 31] = [
+const LAYERS: [Layer; 38] = [
     Layer {
         name: "jvms",
         product: &[],
@@ -56,12 +56,82 @@ const LAYERS: [Layer; 31] = [
     },
     Layer {
         name: "attach",
-        product: &[],
+        product: &["errors"],
         tests: &[],
     },
     Layer {
         name: "local-files",
         product: &["errors", "attach", "probes"],
+        tests: &[],
+    },
+    Layer {
+        name: "coverage-inputs",
+        product: &[
+            "jvms",
+            "globs",
+            "jvm-events",
+            "escape",
+            "errors",
+            "local-files",
+            "rewriter",
+            "probes",
+            "coverage",
+            "class-description",
+            "trace",
+            "host",
+        ],
+        tests: &[],
+    },
+    Layer {
+        name: "class-selection",
+        product: &[
+            "jvms", "globs", "errors", "control", "probes", "coverage", "trace", "host",
+        ],
+        tests: &[],
+    },
+    Layer {
+        name: "coverage-rules",
+        product: &[
+            "jvms",
+            "globs",
+            "escape",
+            "errors",
+            "class-selection",
+            "coverage",
+        ],
+        tests: &[],
+    },
+    Layer {
+        name: "differential-coverage",
+        product: &["jvms", "escape", "errors", "coverage-inputs", "coverage"],
+        tests: &[],
+    },
+    Layer {
+        name: "java-compiler",
+        product: &[
+            "jvms",
+            "errors",
+            "attach",
+            "local-files",
+            "coverage-inputs",
+            "control",
+            "rewriter",
+        ],
+        tests: &[],
+    },
+    Layer {
+        name: "static-instrumentation",
+        product: &[
+            "jvms",
+            "errors",
+            "local-files",
+            "coverage-inputs",
+            "class-selection",
+            "rewriter",
+            "probes",
+            "trace",
+            "host",
+        ],
         tests: &[],
     },
     Layer {
@@ -178,6 +248,12 @@ const LAYERS: [Layer; 31] = [
             "errors",
             "attach",
             "local-files",
+            "coverage-inputs",
+            "class-selection",
+            "coverage-rules",
+            "differential-coverage",
+            "java-compiler",
+            "static-instrumentation",
             "control",
             "rewriter",
             "probes",

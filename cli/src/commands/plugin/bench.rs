@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use coverage_inputs::class_files::{self, Loader, LocatedClass};
 use errors::{Error, Warning, Warnings};
 use host::cache::Cache;
 use host::config::PluginConfig;
-use host::{Config, Loader as ClassLoader, Pipeline};
+use host::{ClassRequest, Config, Loader as ClassLoader, Pipeline};
 use local_files::temporary;
 use probes::ProbeTable;
 use rewriter::ClassFile;
@@ -16,7 +17,6 @@ use rustix::time::{ClockId, clock_gettime};
 use tempfile::TempDir;
 
 use crate::args::{PLUGIN, PLUGIN_CONFIG};
-use crate::inputs::class_files::{self, Loader, LocatedClass};
 use crate::plugin_compiler::PluginCompiler;
 use crate::plugin_project::PluginSource;
 use crate::plugins;
@@ -211,7 +211,7 @@ impl Measurement {
         (self.changed, self.failed) = (0, 0);
         let begun = cpu_time();
         for (class, found) in classes {
-            let request = plugins::request(class, &found.bytes);
+            let request = ClassRequest::of_file(class, &found.bytes);
             if self.names_alone {
                 let loader = &ClassLoader::App;
                 self.changed += usize::from(self.pipeline.wants(class, loader, request.location));

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use control::Request;
 use control::message::{Change, Reset, Status};
+use coverage_inputs::run_files;
 use errors::Error;
 use local_files::recording_jvm;
 use trace::numbers::counted;
@@ -17,7 +18,6 @@ use crate::agent::Agent;
 use crate::answers::failures;
 use crate::attached::{self, AttachedPlugin};
 use crate::checked_options::CheckedOptions;
-use crate::inputs::run_files;
 use crate::plugin_project::watched_files::WatchedFiles;
 use crate::precompiled::Precompiled;
 use crate::show::{self, complain, say};

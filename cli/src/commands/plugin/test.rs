@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use coverage_inputs::class_files::{self, Loader, LocatedClass};
 use errors::{Error, Warning, Warnings};
-use host::{Explanation, Pipeline};
+use host::{ClassRequest, Explanation, Pipeline};
 use probes::ProbeTable;
 use rewriter::ClassFile;
 
 use super::build::summary;
 use crate::args::PLUGIN_CONFIG;
-use crate::inputs::class_files::{self, Loader, LocatedClass};
 use crate::plugin_project::language::Language;
 use crate::plugin_project::{PluginSource, build, plans};
 use crate::plugins;
@@ -131,7 +131,7 @@ impl Tally {
         let table = ProbeTable::new();
         table.set_arrays(1);
         let mut out = Vec::new();
-        let request = plugins::request(class.this_class().as_bytes(), class.bytes());
+        let request = ClassRequest::of_file(class.this_class().as_bytes(), class.bytes());
         let begun = Instant::now();
         let (outcome, explanation) = pipeline.explain(&request, &table, &mut out);
         self.took(begun.elapsed(), found);
