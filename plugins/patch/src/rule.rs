@@ -31,12 +31,12 @@ pub struct Settings {
 struct Written {
     method: String,
     r#where: Option<String>,
-    what: Action,
+    what: WrittenAction,
     probability: Option<f64>,
 }
 
 /// The table `what`, or the word `return`.
-struct Action {
+struct WrittenAction {
     table: Table,
     /// The word alone, which means the default value of the return type.
     returns: bool,
@@ -185,7 +185,7 @@ fn place(text: &str) -> std::result::Result<Where, Wrong> {
     }
 }
 
-impl Action {
+impl WrittenAction {
     fn action(self) -> std::result::Result<Action, Wrong> {
         let Table {
             r#return,
@@ -262,7 +262,7 @@ fn static_method(text: &str) -> std::result::Result<Member, Wrong> {
     Ok(Member::of_class(&class, method, "()V"))
 }
 
-impl<'de> Deserialize<'de> for Action {
+impl<'de> Deserialize<'de> for WrittenAction {
     fn deserialize<D: de::Deserializer<'de>>(
         deserializer: D,
     ) -> std::result::Result<Self, D::Error> {
@@ -273,25 +273,25 @@ impl<'de> Deserialize<'de> for Action {
 struct WhatVisitor;
 
 impl<'de> Visitor<'de> for WhatVisitor {
-    type Value = Action;
+    type Value = WrittenAction;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a table such as `{ throw = \"java.io.IOException\" }`, or the word \"return\"")
     }
 
-    fn visit_str<E: de::Error>(self, text: &str) -> std::result::Result<Action, E> {
+    fn visit_str<E: de::Error>(self, text: &str) -> std::result::Result<WrittenAction, E> {
         if text != "return" {
             return Err(E::invalid_value(de::Unexpected::Str(text), &self));
         }
-        Ok(Action {
+        Ok(WrittenAction {
             table: Table::default(),
             returns: true,
         })
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<Action, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<WrittenAction, A::Error> {
         let table = Table::deserialize(de::value::MapAccessDeserializer::new(map))?;
-        Ok(Action {
+        Ok(WrittenAction {
             table,
             returns: false,
         })
