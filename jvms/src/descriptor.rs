@@ -59,18 +59,41 @@ impl BaseType {
         })
     }
 
+    /// Returns the element type for an operand of `newarray` (JVMS table 6.5.newarray-A).
+    #[must_use]
+    pub const fn of_array(operand: u8) -> Option<Self> {
+        Some(match operand {
+            4 => Self::Boolean,
+            5 => Self::Char,
+            6 => Self::Float,
+            7 => Self::Double,
+            8 => Self::Byte,
+            9 => Self::Short,
+            10 => Self::Int,
+            11 => Self::Long,
+            _ => return None,
+        })
+    }
+
     /// Returns the letter of the type in descriptors.
     #[must_use]
     pub const fn letter(self) -> u8 {
+        let [letter] = *self.descriptor();
+        letter
+    }
+
+    /// Returns the field descriptor of the type.
+    #[must_use]
+    pub const fn descriptor(self) -> &'static [u8; 1] {
         match self {
-            Self::Boolean => b'Z',
-            Self::Byte => b'B',
-            Self::Char => b'C',
-            Self::Short => b'S',
-            Self::Int => b'I',
-            Self::Long => b'J',
-            Self::Float => b'F',
-            Self::Double => b'D',
+            Self::Boolean => b"Z",
+            Self::Byte => b"B",
+            Self::Char => b"C",
+            Self::Short => b"S",
+            Self::Int => b"I",
+            Self::Long => b"J",
+            Self::Float => b"F",
+            Self::Double => b"D",
         }
     }
 

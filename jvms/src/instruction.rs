@@ -1,4 +1,4 @@
-//! Lengths of instructions, and the layout of switches (JVMS 6.5).
+//! Lengths of instructions, branch offsets, and the layout of switches (JVMS 6.5).
 
 use crate::opcode::{self, Form};
 
@@ -36,6 +36,38 @@ fn variable_length(code: &[u8], at: usize, opcode: u8) -> Option<usize> {
 #[inline]
 fn fitting(code: &[u8], at: usize, length: usize) -> Option<usize> {
     (at.checked_add(length)? <= code.len()).then_some(length)
+}
+
+/// Returns the branch offset of the conditional branch, `goto` or `jsr` at `at`; `None` for other instructions.
+#[must_use]
+#[inline]
+pub fn branch_offset(code: &[u8], at: usize) -> Option<i32> {
+    let [opcode, operands @ ..] = code.get(at..)? else {
+        return None;
+    };
+    match opcode::form(*opcode) {
+        Form::Branch => Some(i32::from(i16::from_be_bytes(*operands.first_chunk()?))),
+        Form::BranchWide => Some(i32::from_be_bytes(*operands.first_chunk()?)),
+        _ => None,
+    }
+}
+
+/// Checks whether the branch or switch at `at` has this target.
+#[must_use]
+pub fn leads_to(code: &[u8], at: usize, target: u16) -> bool {
+    let wanted = i64::from(target).checked_sub_unsigned(at as u64);
+    let is_wanted = |offset: i32| Some(i64::from(offset)) == wanted;
+    let offset = |at: usize| Some(i32::from_be_bytes(*code.get(at..)?.first_chunk()?));
+    match code.get(at) {
+        Some(opcode) if opcode::is_switch(*opcode) => {
+            switch_layout(code, at).is_some_and(|layout| {
+                layout
+                    .distances()
+                    .any(|at| offset(at).is_some_and(is_wanted))
+            })
+        }
+        _ => branch_offset(code, at).is_some_and(is_wanted),
+    }
 }
 
 /// Offsets of the parts of a `tableswitch` or `lookupswitch` in the code array.
@@ -93,7 +125,9 @@ pub fn switch_layout(code: &[u8], at: usize) -> Option<SwitchLayout> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::opcode::{GOTO, IINC, ILOAD, LOOKUPSWITCH, NOP, RETURN, TABLESWITCH, WIDE};
+    use crate::opcode::{
+        GOTO, GOTO_W, IFEQ, IINC, ILOAD, LOOKUPSWITCH, NOP, RETURN, TABLESWITCH, WIDE,
+    };
 
     #[test]
     fn truncated_instructions_have_no_length() {
@@ -107,6 +141,17 @@ mod tests {
     }
 
     #[test]
+    fn branches_lead_to_their_targets() {
+        let code = [NOP, IFEQ, 0xff, 0xff, GOTO_W, 0, 0, 0, 5, RETURN];
+        assert_eq!(branch_offset(&code, 0), None);
+        assert_eq!(branch_offset(&code, 1), Some(-1));
+        assert_eq!(branch_offset(&code, 4), Some(5));
+        assert_eq!(branch_offset(&code[..8], 4), None);
+        assert!(leads_to(&code, 1, 0) && leads_to(&code, 4, 9));
+        assert!(!leads_to(&code, 1, 1) && !leads_to(&code, 0, 0) && !leads_to(&code, 10, 0));
+    }
+
+    #[test]
     fn switch_starts_after_its_padding() {
         let mut table = vec![NOP, TABLESWITCH, 0, 0];
         for item in [11, 5, 6, 22, 33] {
@@ -115,6 +160,12 @@ mod tests {
         let layout = switch_layout(&table, 1).expect("a switch");
         assert_eq!((layout.default, layout.end), (4, 24));
         assert!(layout.distances().eq([4, 16, 20]));
+        assert!(
+            [12, 23, 34]
+                .iter()
+                .all(|target| leads_to(&table, 1, *target))
+        );
+        assert!(!leads_to(&table, 1, 11));
         assert_eq!(switch_layout(&table[..23], 1), None);
 
         let mut lookup = vec![LOOKUPSWITCH, 0, 0, 0];

@@ -389,6 +389,20 @@ pub fn is_conditional(opcode: u8) -> bool {
     matches!(opcode, IFEQ..=IF_ACMPNE | IFNULL | IFNONNULL)
 }
 
+/// Checks for a conditional branch, `goto` or `jsr`.
+#[must_use]
+#[inline]
+pub fn is_branch(opcode: u8) -> bool {
+    matches!(form(opcode), Form::Branch | Form::BranchWide)
+}
+
+/// Checks for `jsr` or `jsr_w`, which call a subroutine.
+#[must_use]
+#[inline]
+pub fn is_subroutine_call(opcode: u8) -> bool {
+    matches!(opcode, JSR | JSR_W)
+}
+
 /// Returns the conditional branch with the opposite condition; other opcodes unchanged.
 #[must_use]
 #[inline]

@@ -34,7 +34,7 @@ pub(crate) use code::CodeLayout;
 pub(crate) use code_index::CodeIndex;
 pub(crate) use code_table::{CodeTable, CodeTables};
 pub(crate) use handlers::{contains, contains_jointly};
-pub(crate) use instruction::{SwitchLayout, decode, switch_layout};
+pub(crate) use instruction::{branch_offset, decode, leads_to, switch_layout};
 pub(crate) use instruction_map::{InstructionMap, begins, last_start};
 pub(crate) use jumps::{FoundJump, JumpForm};
 pub(crate) use record::MethodRecord;

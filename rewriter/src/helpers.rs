@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use thiserror::Error;
 
 use crate::class::ClassFile;
+use crate::class_verifier::{ReplacementError, check_soundness};
 use crate::edits::{ClassEdit, StructureError};
 use crate::error::ReadError;
 use crate::fingerprint::fingerprint;
@@ -15,7 +16,6 @@ use crate::helpers::resolution::HelperSet;
 use crate::impl_stored;
 use crate::index::PoolIndex;
 use crate::limits::FRAMES_REQUIRED_SINCE;
-use crate::self_check::{ReplacementError, verify_class};
 use crate::structure::{Names, rename};
 use jvms::access_flags::ACC_MODULE;
 
@@ -276,5 +276,5 @@ fn expect_sound(bytes: &[u8], name: &str) -> Result<(), ReplacementError> {
             found,
         });
     }
-    verify_class(&class)
+    check_soundness(bytes)
 }

@@ -14,6 +14,7 @@ mod arithmetic;
 mod builder;
 mod bytes;
 mod class;
+mod class_verifier;
 pub mod content;
 pub mod counter;
 mod cursor;
@@ -51,6 +52,7 @@ pub use class::{
     DeclaredValue, Enclosing, ExceptionHandler, Field, InnerClass, Instruction, Line,
     LocalVariable, Method, Parameter, RecordComponent, Switch, Tables,
 };
+pub use class_verifier::{ReplacementError, check_replacement, check_shape, check_soundness};
 pub use edits::{
     Annotation, CallTarget, Change, ClassEdit, Constant, ElementValue, NewField, NewMethod,
     PrefixedNative, StructureError, Target,
@@ -68,9 +70,7 @@ pub use plan::{
 };
 pub use pool::{ConstantPool, Dynamic, LoadableConstant, MemberRef, MethodHandle, named_fields};
 pub use replace::Operands;
-pub use self_check::{
-    CheckScratch, ReplacementError, check_replacement, check_shape, check_soundness, check_splice,
-};
+pub use self_check::{CheckScratch, check_splice};
 pub use snippet::{Assemble, Label, Member, Snippet, SnippetError};
 pub use splice::{Scratch, SpliceError, SpliceReport, Warning, splice};
 pub use storage::ProbeStorage;

@@ -4,4 +4,4 @@ mod codec;
 mod state;
 
 pub(crate) use codec::{Deltas, FrameKind, StackMapReader, VerificationType, item};
-pub(crate) use state::{FollowedType, FrameContext, FrameState, bad_frame, parameter_name};
+pub(crate) use state::{FollowedType, Frame, FrameContext, FrameState, bad_frame, parameter_name};

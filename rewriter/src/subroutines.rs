@@ -66,11 +66,12 @@ fn inlined<'a>(class: &ClassFile<'a>, method: &Method<'_, 'a>) -> Option<(Attrib
 
 /// Checks for a `jsr`; most code has no byte that could be one.
 fn has_subroutines(code: &Code<'_, '_>) -> bool {
-    let is_call = |opcode| matches!(opcode, opcode::JSR | opcode::JSR_W);
     let mut any = false;
-    code.bytes().iter().any(|byte| is_call(*byte))
+    code.bytes()
+        .iter()
+        .any(|byte| opcode::is_subroutine_call(*byte))
         && code
-            .visit_opcodes(|_, opcode| any |= is_call(opcode))
+            .visit_opcodes(|_, opcode| any |= opcode::is_subroutine_call(opcode))
             .is_ok()
         && any
 }

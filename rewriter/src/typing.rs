@@ -13,7 +13,7 @@ mod table;
 mod types;
 
 pub(crate) use context::{MethodContext, PointContext, StackEffect, TypingContext};
-pub(crate) use frames::{FrameWriter, by_entry, by_slot, encoded};
+pub(crate) use frames::{FrameReader, FrameWriter, by_entry, by_slot, encoded};
 pub(crate) use hierarchy::Hierarchy;
 pub(crate) use points::{PointTypes, ProgramPoint, Types};
 pub(crate) use snippet::{Typed, return_opcode, type_snippet};

@@ -1,7 +1,6 @@
 //! Checks the edits of a plan against the class.
 
-use crate::class::{ClassFile, Code, Instruction, Instructions, begins};
-use crate::cursor::i16_at;
+use crate::class::{ClassFile, Code, Instruction, Instructions, begins, branch_offset};
 use crate::edits::{Change, ClassEdit};
 use crate::index::{Bci, MethodIndex};
 use crate::plan::{Action, Edit, EditPlan, InsertionPoint, Location, PlanError, SkipReason};
@@ -109,8 +108,8 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
             }),
             Location::Jump { source, target } if self.begins(source) && self.begins(target) => {
                 let distance = i32::from(target.0) - i32::from(source.0);
-                let operand = i16_at(code, usize::from(source) + 1).map(i32::from);
-                opcode(source).is_some_and(opcode::is_conditional) && operand == Some(distance)
+                opcode(source).is_some_and(opcode::is_conditional)
+                    && branch_offset(code, usize::from(source)) == Some(distance)
             }
             Location::Before(bci) | Location::At(bci) => self.begins(bci),
             _ => false,
@@ -283,14 +282,9 @@ impl<'c, 'a> PlanChecker<'c, 'a> {
 }
 
 /// Checks whether the branch or switch can jump to `target`. A `jsr` is a call, not a jump, and has no edge of its own.
-pub(crate) fn jumps_to(instruction: &Instruction<'_>, target: Bci) -> bool {
-    if matches!(instruction.opcode, opcode::JSR | opcode::JSR_W) {
-        return false;
-    }
-    match instruction.switch() {
-        Some(switch) => switch.targets().any(|found| found == target),
-        None => instruction.branch_target() == Some(target),
-    }
+fn jumps_to(instruction: &Instruction<'_>, target: Bci) -> bool {
+    !opcode::is_subroutine_call(instruction.opcode)
+        && instruction.targets().any(|found| found == target)
 }
 
 impl EditPlan {

@@ -176,14 +176,11 @@ impl<'c, 'a> Code<'c, 'a> {
     pub fn loops(&self) -> Vec<(Bci, Bci)> {
         let mut loops = Vec::new();
         for instruction in self.instructions().map_while(Result::ok) {
-            if matches!(instruction.opcode, opcode::JSR | opcode::JSR_W) {
+            if opcode::is_subroutine_call(instruction.opcode) {
                 continue;
             }
-            let switch = instruction.switch().into_iter();
-            let targets = switch.flat_map(|switch| switch.targets());
-            let targets = targets.chain(instruction.branch_target());
             let source = instruction.bci;
-            let back = targets.filter(|target| *target <= source);
+            let back = instruction.targets().filter(|target| *target <= source);
             loops.extend(back.map(|target| (source, target)));
         }
         loops.dedup();

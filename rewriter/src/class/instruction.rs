@@ -4,7 +4,7 @@ use crate::cursor::{i16_at, i32_at, u16_at};
 use crate::error::ReadError;
 use crate::index::{Bci, PoolIndex};
 pub(crate) use jvms::instruction::length_at as decode;
-pub(crate) use jvms::instruction::{SwitchLayout, switch_layout};
+pub(crate) use jvms::instruction::{branch_offset, leads_to, switch_layout};
 use jvms::opcode;
 use jvms::opcode::Form;
 
@@ -45,22 +45,12 @@ impl<'a> Instruction<'a> {
         u32::from(self.bci.0) + self.length()
     }
 
-    /// Returns the branch offset of a `Branch` or `BranchWide` form.
-    #[inline]
-    fn distance(&self) -> Option<i32> {
-        match opcode::form(self.opcode) {
-            Form::Branch => i16_at(self.bytes, 1).map(i32::from),
-            Form::BranchWide => i32_at(self.bytes, 1),
-            _ => None,
-        }
-    }
-
     /// Returns the target of a branch, `goto` or `jsr`. `None` for other instructions, and for a target outside any
     /// code array.
     #[must_use]
     #[inline]
     pub fn branch_target(&self) -> Option<Bci> {
-        absolute(self.bci, self.distance()?)
+        absolute(self.bci, branch_offset(self.bytes, 0)?)
     }
 
     /// Returns the targets of `tableswitch` and `lookupswitch`.
@@ -68,6 +58,18 @@ impl<'a> Instruction<'a> {
     #[inline]
     pub fn switch(&self) -> Option<Switch<'a>> {
         opcode::is_switch(self.opcode).then(|| Switch::new(self))?
+    }
+
+    /// Returns the targets of a branch or switch, without those outside any code array.
+    pub fn targets(&self) -> impl Iterator<Item = Bci> + use<'a> {
+        let switch = self.switch().into_iter();
+        let cases = switch.flat_map(|switch| switch.targets());
+        cases.chain(self.branch_target())
+    }
+
+    /// Checks whether control may continue elsewhere than at the next instruction.
+    pub(crate) fn may_jump(&self) -> bool {
+        !opcode::falls_through(self.opcode) || opcode::is_branch(self.opcode)
     }
 
     /// Returns the local variable in its operand or opcode.
@@ -123,7 +125,7 @@ impl<'a> Instruction<'a> {
         let found = match opcode::form(self.opcode) {
             Form::Unassigned | Form::None | Form::Wide => None,
             Form::Branch | Form::BranchWide => self.branch_target().map(|at| i32::from(at.0)),
-            Form::TableSwitch | Form::LookupSwitch => self.targets(),
+            Form::TableSwitch | Form::LookupSwitch => self.target_count(),
             Form::Slot(_) | Form::Local | Form::Iinc => self.local().map(i32::from),
             Form::Const(_) | Form::Byte | Form::Short | Form::NewArray => self.immediate(),
             _ => self.pool_index().map(|index| i32::from(index.0)),
@@ -133,8 +135,8 @@ impl<'a> Instruction<'a> {
 
     /// Returns the number of targets of a switch.
     #[inline(never)]
-    fn targets(&self) -> Option<i32> {
-        Some(self.switch()?.targets().count() as i32)
+    fn target_count(&self) -> Option<i32> {
+        Some(self.targets().count() as i32)
     }
 }
 

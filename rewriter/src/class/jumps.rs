@@ -1,7 +1,7 @@
 //! Jumps: branches, `goto`, `jsr` and switches.
 
-use crate::class::instruction::{decode, switch_layout, undecodable};
-use crate::cursor::{i16_at, i32_at};
+use crate::class::instruction::{branch_offset, decode, switch_layout, undecodable};
+use crate::cursor::i32_at;
 use crate::error::ReadError;
 use jvms::opcode::{self, Form};
 
@@ -46,8 +46,7 @@ fn short_branch(code: &[u8], at: usize, opcode: u8) -> Option<FoundJump> {
         _ => return None,
     };
     let bci = at as u32;
-    let distance = i16_at(code, at + 1)?;
-    let target = bci.checked_add_signed(i32::from(distance))?;
+    let target = bci.checked_add_signed(branch_offset(code, at)?)?;
     ((target as usize) < code.len()).then_some(FoundJump {
         bci,
         length: 3,
@@ -67,7 +66,7 @@ fn other_jump(code: &[u8], at: usize, opcode: u8) -> Result<FoundJump, ReadError
     };
     let (form, target) = match opcode::form(opcode) {
         Form::BranchWide => {
-            let target = i32_at(code, at + 1).and_then(inside);
+            let target = branch_offset(code, at).and_then(inside);
             (JumpForm::Wide, target.ok_or_else(unreadable)?)
         }
         Form::TableSwitch | Form::LookupSwitch => {

@@ -11,6 +11,7 @@ use crate::error::ReadError;
 use crate::index::{Bci, MethodIndex, PoolIndex};
 use jvms::access_flags::ACC_STATIC;
 use jvms::modified_utf8::Utf8;
+use jvms::names::INIT;
 
 /// One method of a [`ClassFile`].
 #[derive(Debug, Clone, Copy)]
@@ -67,6 +68,11 @@ impl<'c, 'a> Method<'c, 'a> {
     #[must_use]
     pub fn is_static(&self) -> bool {
         self.access_flags() & ACC_STATIC != 0
+    }
+
+    /// Checks for a constructor that calls another one first: not that of `java/lang/Object` (JVMS 4.10.1.9).
+    pub(crate) fn is_constructor(&self) -> bool {
+        self.name() == INIT && self.class.this_class() != "java/lang/Object"
     }
 
     /// Returns the text of `Signature` (JVMS 4.7.9).

@@ -25,21 +25,15 @@ pub fn returns_from(method: &Method<'_, '_>, bci: u16) -> bool {
             continue;
         };
         if opcode::is_return(found.opcode)
-            || matches!(
-                found.opcode,
-                opcode::ATHROW | opcode::RET | opcode::JSR | opcode::JSR_W
-            )
+            || opcode::is_subroutine_call(found.opcode)
+            || matches!(found.opcode, opcode::ATHROW | opcode::RET)
         {
             return true;
         }
-        let switch = found.switch().into_iter();
-        let targets = switch.flat_map(|switch| switch.targets());
         let handlers = code
             .exception_table()
             .filter(|row| (row.start.0..row.end).contains(&found.bci.0));
-        let targets = targets
-            .chain(found.branch_target())
-            .chain(handlers.map(|row| row.handler));
+        let targets = found.targets().chain(handlers.map(|row| row.handler));
         open.extend(targets.filter_map(|target| at(target.0).ok()));
         let ends = opcode::is_switch(found.opcode)
             || matches!(found.opcode, opcode::GOTO | opcode::GOTO_W);

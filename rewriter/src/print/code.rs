@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 
 use jvms::access_flags::Declaration;
+use jvms::descriptor::BaseType;
 
 use crate::class::{Attribute, ClassFile, Code, Instruction, Method, Switch};
 use crate::index::PoolIndex;
@@ -116,19 +117,10 @@ fn operands(found: &Instruction<'_>, row: &mut Row) -> Option<PoolIndex> {
     found.pool_index()
 }
 
-/// Returns the operand of `newarray` as text (JVMS table 6.5.newarray-A).
-fn element_type(code: i32) -> &'static str {
-    match code {
-        4 => "boolean",
-        5 => "char",
-        6 => "float",
-        7 => "double",
-        8 => "byte",
-        9 => "short",
-        10 => "int",
-        11 => "long",
-        _ => "(unknown type)",
-    }
+/// Returns the operand of `newarray` as text.
+fn element_type(operand: i32) -> &'static str {
+    let base = u8::try_from(operand).ok().and_then(BaseType::of_array);
+    base.map_or("(unknown type)", BaseType::keyword)
 }
 
 fn switch(mut head: Row, switch: &Switch<'_>, rows: Rows<'_>) -> fmt::Result {

@@ -98,7 +98,7 @@ impl<'t> ChangedMethod<'t, '_> {
         let ints = |count: usize| vec![Type::Int; count];
         let (operands, result) = match code {
             opcode::MONITORENTER | opcode::MONITOREXIT => (vec![Type::Object(Class::OBJECT)], None),
-            opcode::NEWARRAY => (ints(1), instruction.immediate().map(primitive_array)),
+            opcode::NEWARRAY => (ints(1), instruction.immediate().map(Class::of_primitives)),
             opcode::ANEWARRAY => (ints(1), self.named_class(instruction)?.array()),
             opcode::MULTIANEWARRAY => {
                 let dimensions = instruction.immediate().unwrap_or(0);
@@ -215,21 +215,6 @@ impl<'t> ChangedMethod<'t, '_> {
 fn copies_first(snippet: &Snippet, stack_effect: &StackEffect<'_>) -> bool {
     let first = stack_effect.operands.first();
     !snippet.is_branching() && first.is_some_and(|kind| kind.slots() == 1)
-}
-
-/// Returns the class of an array of this element type (JVMS table 6.5.newarray-A).
-fn primitive_array(kind: i32) -> Class<'static> {
-    let descriptor: &[u8] = match kind {
-        4 => b"[Z",
-        5 => b"[C",
-        6 => b"[F",
-        7 => b"[D",
-        8 => b"[B",
-        9 => b"[S",
-        10 => b"[I",
-        _ => b"[J",
-    };
-    Class::named(descriptor)
 }
 
 /// Checks that the code runs the instruction exactly once.

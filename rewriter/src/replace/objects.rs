@@ -5,9 +5,7 @@ use std::collections::HashMap;
 use crate::class::{ClassFile, Code, Instruction, Instructions, Method};
 use crate::edits::ChangeError;
 use crate::index::{Bci, PoolIndex};
-use crate::stack_map::{
-    FollowedType, FrameContext, FrameState, StackMapReader, VerificationType, item,
-};
+use crate::typing::{FrameReader, Origin, Type};
 use jvms::descriptor::{FieldType, MethodDescriptor};
 use jvms::modified_utf8::Utf8;
 use jvms::opcode;
@@ -61,7 +59,7 @@ pub(crate) fn follow<'t>(
         if opcode::is_return(found.opcode) || found.opcode == opcode::ATHROW {
             continue;
         }
-        if matches!(found.opcode, opcode::JSR | opcode::JSR_W | opcode::RET) {
+        if opcode::is_subroutine_call(found.opcode) || found.opcode == opcode::RET {
             return Err(STRAYS);
         }
         let (pops, pushes) = effect(class, &found).ok_or(STRAYS)?;
@@ -76,11 +74,7 @@ pub(crate) fn follow<'t>(
             continue;
         }
         let after = left + pushes;
-        let targets = found
-            .switch()
-            .into_iter()
-            .flat_map(|switch| switch.targets());
-        let targets = targets.chain(found.branch_target());
+        let targets = found.targets();
         open.extend(targets.map(|target| (u32::from(target.0), after)));
         if opcode::falls_through(found.opcode) {
             open.push((found.next(), after));
@@ -146,10 +140,9 @@ fn effect(class: &ClassFile<'_>, found: &Instruction<'_>) -> Option<(i64, i64)> 
 }
 
 /// Checks whether a stack map frame contains the uninitialized object of the `new` at `bci`.
-pub(crate) fn is_named_by_a_frame(
-    class: &ClassFile<'_>,
-    method: &Method<'_, '_>,
-    code: &Code<'_, '_>,
+pub(crate) fn is_named_by_a_frame<'t>(
+    method: &Method<'_, 't>,
+    code: &Code<'_, 't>,
     bci: Bci,
 ) -> Result<bool, ChangeError> {
     let unreadable = ChangeError::NotHere("the stack map frames cannot be read");
@@ -160,26 +153,12 @@ pub(crate) fn is_named_by_a_frame(
         return Ok(false);
     };
     let limits = (code.max_locals(), code.max_stack());
-    let context = FrameContext {
-        class,
-        method: *method,
-        limits,
-    };
-    let mut frames = FrameState::default();
-    frames.initial(&context).map_err(|_| unreadable.clone())?;
-    let mut reader = StackMapReader::new(table.bytes, table.offset);
-    let reader = reader.as_mut().map_err(|_| unreadable.clone())?;
-    let step = |frames: &mut FrameState, reader: &mut StackMapReader<'_>| {
-        let next = frames.step(reader, limits);
-        next.map_err(|_| unreadable.clone())
-    };
-    let made = VerificationType {
-        tag: item::UNINITIALIZED,
-        value: bci.0,
-    };
-    while step(&mut frames, reader)?.is_some() {
-        let mut types = frames.locals.iter().chain(&frames.stack);
-        if types.any(|found| *found == FollowedType::Written(made)) {
+    let frames = FrameReader::new(method, Some(&table), limits, Origin::Method);
+    let mut frames = frames.map_err(|_| unreadable.clone())?;
+    let made = Type::Uninitialized(Origin::Method(u32::from(bci.0)));
+    while frames.next().map_err(|_| unreadable.clone())?.is_some() {
+        let mut types = frames.frame.locals.iter().chain(&frames.frame.stack);
+        if types.any(|found| *found == made) {
             return Ok(true);
         }
     }

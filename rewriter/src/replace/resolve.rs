@@ -474,7 +474,7 @@ impl<'t> ChangedMethod<'t, '_> {
         let dup = object.dup.ok_or(ChangeError::NotHere(
             "no dup follows the new, so the use of the object is unknown",
         ))?;
-        if is_named_by_a_frame(self.class, self.method, self.code, instruction.bci)? {
+        if is_named_by_a_frame(self.method, self.code, instruction.bci)? {
             let reason = "a stack map frame holds the object before its constructor call: the arguments branch";
             return Err(ChangeError::NotHere(reason));
         }

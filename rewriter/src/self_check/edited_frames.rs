@@ -11,14 +11,14 @@ use crate::cursor::u16_at;
 use crate::index::MethodIndex;
 use crate::limits::{FRAMES_REQUIRED_SINCE, FRAMES_SINCE};
 use crate::plan::{Action, Edit, EditPlan, Location};
-use crate::self_check::frame_cursor::{AddedFrame, FrameCursor, NewFrames};
+use crate::self_check::added_frames::{AddedFrame, NewFrames};
 use crate::self_check::inserted_code::InsertedCode;
-use crate::self_check::machine::{Machine, Source, branches, written};
+use crate::self_check::machine::{Machine, Source, written};
 use crate::self_check::mismatch::Mismatch;
 use crate::self_check::unsplice::{FoundSnippet, Unsplice};
 use crate::snippet::Snippet;
 use crate::splice::{Positions, edit_index};
-use crate::typing::{Class, Hierarchy, Origin, Type};
+use crate::typing::{Class, FrameReader, Hierarchy, Origin, Type};
 use jvms::opcode;
 
 /// Maximum number of types in the added frames of one method.
@@ -76,21 +76,19 @@ impl<'t> EditedFrames<'_, 't> {
         attributes.find(|found| found.name == "StackMapTable")
     }
 
+    pub(super) fn has_frames(&self) -> bool {
+        Self::table(self.before).is_some()
+    }
+
     /// Checks whether the verifier reads frames of this method.
     pub(super) fn framed(&self) -> bool {
         let version = self.original.major_version();
-        let there = || version >= FRAMES_SINCE && Self::table(self.before).is_some();
+        let there = || version >= FRAMES_SINCE && self.has_frames();
         version >= FRAMES_REQUIRED_SINCE || there()
     }
 
     pub(super) fn needs_frames(&self) -> bool {
         (self.unwinds() || self.branching()) && self.framed()
-    }
-
-    fn is_constructor(&self) -> bool {
-        let method = self.original.method(self.method);
-        method.is_some_and(|method| method.name() == "<init>")
-            && self.original.this_class() != "java/lang/Object"
     }
 
     fn source(&self) -> Source<'_, 't> {
@@ -102,16 +100,26 @@ impl<'t> EditedFrames<'_, 't> {
         }
     }
 
-    fn old_frames(&self) -> Option<(FrameCursor<'_, 't>, Machine<'t>)> {
-        let limits = (self.before.max_locals(), self.before.max_stack());
+    /// Returns the original's frames, and the types at its entry.
+    fn old_frames(&self) -> Option<(FrameReader<'_, 't>, Machine<'t>)> {
         let table = Self::table(self.before);
-        FrameCursor::of(
-            self.original,
-            self.method,
-            table.as_ref(),
-            limits,
-            Origin::Method,
-        )
+        self.frames(self.original, table.as_ref(), self.before, Origin::Method)
+    }
+
+    /// Returns frames in the code of a class, and the types at its entry.
+    fn frames<'f>(
+        &self,
+        class: &'f ClassFile<'t>,
+        table: Option<&Attribute<'t>>,
+        code: &Code<'_, 't>,
+        origin: fn(u32) -> Origin,
+    ) -> Option<(FrameReader<'f, 't>, Machine<'t>)> {
+        let limits = (code.max_locals(), code.max_stack());
+        let method = class.method(self.method)?;
+        let frames = FrameReader::new(&method, table, limits, origin).ok()?;
+        let mut entry = Machine::default();
+        frames.write(&mut entry.locals, &mut entry.stack);
+        Some((frames, entry))
     }
 
     /// Follows the original and passes the types at each reachable point to `visit`.
@@ -126,9 +134,8 @@ impl<'t> EditedFrames<'_, 't> {
         for found in self.before.instructions() {
             let found = found.map_err(|_| unknown(0))?;
             let bci = u32::from(found.bci.0);
-            if frames.at() == Some(bci) {
-                let applied = frames.write(&mut machine).and_then(|()| frames.advance());
-                applied.ok_or(unknown(bci))?;
+            if frames.peek() == Some(bci) {
+                machine.follow(&mut frames).map_err(|_| unknown(bci))?;
                 live = true;
             }
             if live {
@@ -149,7 +156,8 @@ impl<'t> EditedFrames<'_, 't> {
         if !self.unwinds() {
             return Ok(Vec::new());
         }
-        if !self.is_constructor() {
+        let method = self.original.method(self.method);
+        if !method.is_some_and(|method| method.is_constructor()) {
             return Ok(vec![(0, end)]);
         }
         if !self.framed() {
@@ -177,7 +185,7 @@ impl<'t> EditedFrames<'_, 't> {
     fn made_straight(&self) -> Option<u32> {
         let (_, mut machine) = self.old_frames()?;
         for found in self.before.instructions() {
-            let found = found.ok().filter(|found| !branches(found))?;
+            let found = found.ok().filter(|found| !found.may_jump())?;
             machine.step(&self.source(), &found)?;
             if !machine.locals.contains(&Type::UninitializedThis) {
                 let mut handlers = self.before.handler_bytes().chunks_exact(8);
@@ -215,26 +223,22 @@ impl<'t> EditedFrames<'_, 't> {
         found: Option<&Attribute<'t>>,
         unspliced: &Unsplice,
     ) -> Result<NewFrames<'t>, Mismatch> {
-        let limits = (self.after.max_locals(), self.after.max_stack());
-        let new = FrameCursor::of(self.output, self.method, found, limits, Origin::Position);
+        let new = self.frames(self.output, found, self.after, Origin::Position);
         let (mut new, mut there) = new.ok_or(unknown(0))?;
         let (mut old, mut wanted) = self.old_frames().ok_or(unknown(0))?;
         let (mut frames, mut size) = (NewFrames::default(), 0_usize);
-        while let Some(position) = new.at() {
-            new.write(&mut there).ok_or(unknown(0))?;
-            let next = old.at().map(|bci| (bci, unspliced.label(bci)));
+        while let Some(position) = there.follow(&mut new).map_err(|_| unknown(0))? {
+            let next = old.peek().map(|bci| (bci, unspliced.label(bci)));
             if let Some((bci, Some(label))) = next
                 && label == position
             {
-                let same = old
-                    .write(&mut wanted)
-                    .and_then(|()| moved(&mut wanted, unspliced));
+                wanted.follow(&mut old).map_err(|_| unknown(bci))?;
+                let same = moved(&mut wanted, unspliced);
                 if same.is_none() || !there.is(&wanted) {
                     let expected = "the original's stack map frame";
                     return Err(Mismatch::new(expected, bci, position));
                 }
                 frames.moved.push(position);
-                old.advance().ok_or(unknown(bci))?;
             } else {
                 size += there.locals.len() + there.stack.len();
                 frames.added.push(AddedFrame {
@@ -246,9 +250,8 @@ impl<'t> EditedFrames<'_, 't> {
             if size > MOST_TYPES {
                 return Err(Mismatch::new("fewer stack map frames", 0, position));
             }
-            new.advance().ok_or(unknown(0))?;
         }
-        match old.at() {
+        match old.next().map_err(|_| unknown(0))? {
             Some(bci) => Err(Mismatch::new("the original's stack map frame", bci, 0)),
             None => Ok(frames),
         }
@@ -267,11 +270,10 @@ impl<'t> EditedFrames<'_, 't> {
         left.sort_unstable();
         let mut left = left.into_iter().peekable();
         let (mut old, mut types) = self.old_frames().ok_or(unknown(0))?;
-        while let Some(bci) = old.at().filter(|_| left.peek().is_some()) {
+        while let Some(bci) = old.peek().filter(|_| left.peek().is_some()) {
+            types.follow(&mut old).map_err(|_| unknown(bci))?;
+            let same = moved(&mut types, unspliced);
             while let Some((_, position)) = left.next_if(|(target, _)| *target == bci) {
-                let same = old
-                    .write(&mut types)
-                    .and_then(|()| moved(&mut types, unspliced));
                 let frame = frames
                     .added(position)
                     .filter(|frame| frame.types.is(&types));
@@ -279,7 +281,6 @@ impl<'t> EditedFrames<'_, 't> {
                 let wrong = Mismatch::new(expected, bci, position);
                 frame.filter(|_| same.is_some()).ok_or(wrong)?.wanted = true;
             }
-            old.advance().ok_or(unknown(bci))?;
         }
         match left.next() {
             Some((bci, position)) => {
@@ -304,8 +305,7 @@ impl<'t> EditedFrames<'_, 't> {
             lasting.set(0, Type::Object(self.source().this));
         }
         let mut there = Machine::default();
-        while let Some(bci) = old.at() {
-            old.write(&mut there).ok_or(unknown(bci))?;
+        while there.follow(&mut old).map_err(|_| unknown(0))?.is_some() {
             for slot in 0..lasting.locals.len() {
                 let found = there.local(slot);
                 // No frame is covered while `this` is uninitialized.
@@ -313,7 +313,6 @@ impl<'t> EditedFrames<'_, 't> {
                     lasting.set(slot, Type::Top);
                 }
             }
-            old.advance().ok_or(unknown(bci))?;
         }
         for found in self.before.instructions().map_while(Result::ok) {
             if let Some((first, slots)) = written(&found) {

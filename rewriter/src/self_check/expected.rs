@@ -1,8 +1,7 @@
 //! The expected edits of one method, derived only from plan and original code. This module shares no code with the
 //! splice.
 
-use crate::class::{InstructionMap, JumpForm, begins, decode, switch_layout};
-use crate::cursor::{i16_at, i32_at};
+use crate::class::{InstructionMap, JumpForm, begins, decode, leads_to};
 use crate::error::ReadError;
 use crate::index::Bci;
 use crate::plan::{EditPlan, Location};
@@ -150,10 +149,10 @@ impl Expected {
 
     fn edge(&mut self, code: &[u8], source: Bci, target: Bci, index: u64) -> Option<()> {
         let at = usize::from(source);
-        goes_to(code, at, u32::from(target.0)).then_some(())?;
+        leads_to(code, at, target.0).then_some(())?;
         let (from, to) = (u64::from(source.0), u64::from(target.0));
         match *code.get(at)? {
-            opcode::JSR | opcode::JSR_W => return None,
+            call if opcode::is_subroutine_call(call) => return None,
             opcode::GOTO | opcode::GOTO_W => self.main.push(from << 32 | ON_GOTO << 24 | index),
             _ => self.edges.push(from << 40 | to << 24 | index),
         }
@@ -186,32 +185,6 @@ pub(super) fn bci_of(key: u64) -> usize {
 /// Checks whether the edit also precedes the label.
 pub(super) fn is_in_front_of_label(key: u64) -> bool {
     key >> 24 & 0xFF == IN_FRONT_OF_LABEL
-}
-
-/// Returns the target of the branch, `goto` or `jsr` at `at`; `None` for other instructions.
-fn target(code: &[u8], at: usize) -> Option<u32> {
-    let distance = match opcode::form(*code.get(at)?) {
-        opcode::Form::Branch => i32::from(i16_at(code, at + 1)?),
-        opcode::Form::BranchWide => i32_at(code, at + 1)?,
-        _ => return None,
-    };
-    u32::try_from(i64::from(distance) + at as i64).ok()
-}
-
-fn goes_to(code: &[u8], at: usize, wanted: u32) -> bool {
-    let Some(layout) = switch_layout_at(code, at) else {
-        return target(code, at) == Some(wanted);
-    };
-    let distance = i64::from(wanted) - at as i64;
-    let mut distances = layout.distances();
-    distances.any(|operand| i32_at(code, operand).map(i64::from) == Some(distance))
-}
-
-fn switch_layout_at(code: &[u8], at: usize) -> Option<crate::class::SwitchLayout> {
-    match code.get(at) {
-        Some(&(opcode::TABLESWITCH | opcode::LOOKUPSWITCH)) => switch_layout(code, at),
-        _ => None,
-    }
 }
 
 /// Returns the instruction into which the one at `at` falls through.

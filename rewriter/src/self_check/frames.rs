@@ -1,4 +1,4 @@
-//! Compares the frames of the output with those of the original, fully expanded.
+//! Compares the frames of the output with those of the original, in methods whose trampolines follow the code.
 
 use crate::class::{Attribute, ClassFile};
 use crate::index::{MethodIndex, PoolIndex};
@@ -6,7 +6,8 @@ use crate::self_check::mismatch::Mismatch;
 use crate::self_check::unsplice::Unsplice;
 use crate::splice::Positions;
 use crate::stack_map::{
-    FollowedType, FrameContext, FrameKind, FrameState, StackMapReader, item, parameter_name,
+    FollowedType, FrameContext, FrameKind, FrameState, StackMapReader, VerificationType, item,
+    parameter_name,
 };
 
 /// Both tables of one method.
@@ -27,26 +28,14 @@ struct Kept {
     end: usize,
 }
 
-/// Buffers for following both tables.
+/// Buffers for the frames of trampolines.
 #[derive(Debug, Default)]
 pub(crate) struct FrameCheck {
-    old: FrameState,
-    new: FrameState,
+    state: FrameState,
     /// Targets of trampolines, as bcis.
     targets: Vec<u32>,
     kept: Vec<Kept>,
     types: Vec<FollowedType>,
-}
-
-/// Applies the next frame to `state` and returns its bci; `None` at the end.
-fn next(
-    reader: &mut StackMapReader<'_>,
-    state: &mut FrameState,
-    limits: (u16, u16),
-) -> Result<Option<u32>, Mismatch> {
-    let position = reader.last().unwrap_or(0);
-    let unreadable = |_| Mismatch::new("frames that can be read", 0, position);
-    state.step(reader, limits).map_err(unreadable)
 }
 
 fn table<'a>(attribute: &Attribute<'a>) -> Result<StackMapReader<'a>, Mismatch> {
@@ -55,76 +44,16 @@ fn table<'a>(attribute: &Attribute<'a>) -> Result<StackMapReader<'a>, Mismatch> 
 }
 
 impl FrameCheck {
+    /// Compares the tables: the original frames come first, then one full frame for each trampoline.
     pub(crate) fn check(
         &mut self,
         pair: &FramePair<'_, '_>,
         unspliced: &Unsplice,
     ) -> Result<(), Mismatch> {
-        if unspliced.trampolines().is_empty() {
-            return finished(&one_by_one(pair, unspliced)?);
-        }
-        let unreadable = || Mismatch::new("frames that can be read", 0, 0);
-        self.targets.clear();
-        self.targets.extend(
-            unspliced
-                .trampolines()
-                .iter()
-                .filter_map(|trampoline| trampoline.target()),
-        );
-        self.targets.sort_unstable();
-        self.keep_targets(pair)?;
-        if unspliced.trampolines_follow_code() {
-            return self.one_by_one_then_trampolines(pair, unspliced);
-        }
-        for (state, class) in [(&mut self.old, pair.original), (&mut self.new, pair.output)] {
-            start(state, class, pair)?;
-        }
-        let mut old = table(pair.tables.0)?;
-        let mut new = table(pair.tables.1)?;
-        let mut trampolines = unspliced.trampolines().iter().peekable();
-        while let Some(bci) = next(&mut old, &mut self.old, pair.limits)? {
-            let label = unspliced.label(bci).ok_or_else(unreadable)?;
-            while let Some(trampoline) =
-                trampolines.next_if(|trampoline| trampoline.position < label)
-            {
-                self.trampoline(
-                    &mut new,
-                    pair,
-                    unspliced,
-                    trampoline.position,
-                    trampoline.target(),
-                )?;
-            }
-            let position = next(&mut new, &mut self.new, pair.limits)?;
-            let same = self.same(pair, unspliced, (&self.old.locals, &self.new.locals))
-                && self.same(pair, unspliced, (&self.old.stack, &self.new.stack));
-            if position != Some(label) || !same {
-                return Err(Mismatch::new("the same stack map frame", bci, label));
-            }
-        }
-        for trampoline in trampolines {
-            self.trampoline(
-                &mut new,
-                pair,
-                unspliced,
-                trampoline.position,
-                trampoline.target(),
-            )?;
-        }
-        match next(&mut new, &mut self.new, pair.limits)? {
-            Some(position) => Err(Mismatch::new("no further stack map frame", 0, position)),
-            None => Ok(()),
-        }
-    }
-
-    /// Compares the tables if all trampolines follow the code. The original frames come first, then one full frame for
-    /// each trampoline.
-    fn one_by_one_then_trampolines(
-        &mut self,
-        pair: &FramePair<'_, '_>,
-        unspliced: &Unsplice,
-    ) -> Result<(), Mismatch> {
         let mut new = one_by_one(pair, unspliced)?;
+        if !unspliced.trampolines().is_empty() {
+            self.keep_targets(pair, unspliced)?;
+        }
         for trampoline in unspliced.trampolines() {
             let (position, bci) = (trampoline.position, trampoline.target().unwrap_or(0));
             self.full(&mut new, pair, unspliced, position, bci)
@@ -133,7 +62,10 @@ impl FrameCheck {
                     Mismatch::new(expected, bci, position)
                 })?;
         }
-        finished(&new)
+        match new.left() == 0 && new.finish().is_ok() {
+            true => Ok(()),
+            false => Err(unlike(None, new.last())),
+        }
     }
 
     /// Checks for the frame of `target` in full at a trampoline.
@@ -153,51 +85,44 @@ impl FrameCheck {
             (usize::from(new.count().ok()?) == types.len()).then_some(())?;
             for expected in types {
                 let found = new.verification_type().ok()?;
-                same_type(pair, unspliced, *expected, FollowedType::Written(found)).then_some(())?;
+                same_type(pair, unspliced, *expected, found).then_some(())?;
             }
         }
         Some(())
     }
 
-    /// Checks that the frame of a trampoline is that of its target.
-    fn trampoline(
+    /// Expands the original table and keeps the frames of trampoline targets.
+    fn keep_targets(
         &mut self,
-        new: &mut StackMapReader<'_>,
         pair: &FramePair<'_, '_>,
         unspliced: &Unsplice,
-        at: u32,
-        target: Option<u32>,
     ) -> Result<(), Mismatch> {
-        let bci = target.unwrap_or(0);
-        let wrong = Mismatch::new("the target's stack map frame on its trampoline", bci, at);
-        let position = next(new, &mut self.new, pair.limits)?;
-        let index = self.kept.binary_search_by_key(&bci, |kept| kept.bci);
-        let Some(kept) = index.ok().and_then(|index| self.kept.get(index)) else {
-            return Err(wrong);
-        };
-        let locals = self.types.get(kept.start..kept.locals).unwrap_or_default();
-        let stack = self.types.get(kept.locals..kept.end).unwrap_or_default();
-        let same = self.same(pair, unspliced, (locals, &self.new.locals))
-            && self.same(pair, unspliced, (stack, &self.new.stack));
-        if position == Some(at) && same {
-            Ok(())
-        } else {
-            Err(wrong)
-        }
-    }
-
-    /// Expands the original table and keeps the frames of trampoline targets.
-    fn keep_targets(&mut self, pair: &FramePair<'_, '_>) -> Result<(), Mismatch> {
+        let wrong = || Mismatch::new("a method whose frames can be followed", 0, 0);
+        let trampolines = unspliced.trampolines().iter();
+        self.targets.clear();
+        self.targets
+            .extend(trampolines.filter_map(|trampoline| trampoline.target()));
+        self.targets.sort_unstable();
         self.kept.clear();
         self.types.clear();
-        start(&mut self.old, pair.original, pair)?;
+        let class = pair.original;
+        let context = FrameContext {
+            class,
+            method: class.method(pair.method).ok_or_else(wrong)?,
+            limits: pair.limits,
+        };
+        self.state.initial(&context).map_err(|_| wrong())?;
         let mut reader = table(pair.tables.0)?;
-        while let Some(bci) = next(&mut reader, &mut self.old, pair.limits)? {
+        while let Some(bci) = self
+            .state
+            .step(&mut reader, pair.limits)
+            .map_err(|_| wrong())?
+        {
             if self.targets.binary_search(&bci).is_ok() {
                 let start = self.types.len();
-                self.types.extend_from_slice(&self.old.locals);
+                self.types.extend_from_slice(&self.state.locals);
                 let locals = self.types.len();
-                self.types.extend_from_slice(&self.old.stack);
+                self.types.extend_from_slice(&self.state.stack);
                 self.kept.push(Kept {
                     bci,
                     start,
@@ -208,16 +133,6 @@ impl FrameCheck {
         }
         Ok(())
     }
-
-    fn same(
-        &self,
-        pair: &FramePair<'_, '_>,
-        unspliced: &Unsplice,
-        (old, new): (&[FollowedType], &[FollowedType]),
-    ) -> bool {
-        let mut pairs = old.iter().zip(new);
-        old.len() == new.len() && pairs.all(|(old, new)| same_type(pair, unspliced, *old, *new))
-    }
 }
 
 /// Checks whether a type in the output's frames is that of the original.
@@ -226,43 +141,31 @@ fn same_type(
     pair: &FramePair<'_, '_>,
     unspliced: &Unsplice,
     old: FollowedType,
-    new: FollowedType,
+    new: VerificationType,
 ) -> bool {
-    use FollowedType::{Parameter, Written};
-    match (old, new) {
-        (Written(old), Written(new)) if old.tag == item::UNINITIALIZED => {
-            new.tag == old.tag
-                && unspliced.instruction(u32::from(old.value)) == Some(u32::from(new.value))
-        }
-        (Parameter(start, length), Written(new)) if new.tag == item::OBJECT => {
+    match old {
+        FollowedType::Written(old) => same_written(unspliced, old, new),
+        FollowedType::Parameter(start, length) => {
             let method = pair.original.method(pair.method);
             let descriptor = method.map(|method| method.descriptor().as_bytes());
             let name = descriptor.and_then(|found| parameter_name(found, (start, length)));
             let there = pair.output.pool().class_name(PoolIndex(new.value));
-            name == there.map(|found| found.as_bytes())
+            new.tag == item::OBJECT && name == there.map(|found| found.as_bytes())
         }
-        (old, new) => old == new,
     }
 }
 
-fn start(
-    state: &mut FrameState,
-    class: &ClassFile<'_>,
-    pair: &FramePair<'_, '_>,
-) -> Result<(), Mismatch> {
-    let wrong = || Mismatch::new("a method whose frames can be followed", 0, 0);
-    let method = class.method(pair.method).ok_or_else(wrong)?;
-    state
-        .initial(&FrameContext {
-            class,
-            method,
-            limits: pair.limits,
-        })
-        .map_err(|_| wrong())
+/// Checks whether both types are the same; the `new` of an uninitialized object has moved.
+#[inline]
+fn same_written(unspliced: &Unsplice, old: VerificationType, new: VerificationType) -> bool {
+    if old.tag != item::UNINITIALIZED {
+        return old == new;
+    }
+    let position = unspliced.instruction(u32::from(old.value));
+    new.tag == old.tag && position == Some(u32::from(new.value))
 }
 
-/// Compares the tables without trampolines between the frames. The output begins with the original frames in their
-/// original form, so no frame needs expansion.
+/// Compares the original frames. The output begins with them in their original form, so no frame needs expansion.
 fn one_by_one<'p>(
     pair: &FramePair<'p, '_>,
     unspliced: &Unsplice,
@@ -276,14 +179,6 @@ fn one_by_one<'p>(
     match old.finish() {
         Ok(()) => Ok(new),
         Err(_) => Err(unlike(old.last(), new.last())),
-    }
-}
-
-/// Checks that no frame follows.
-fn finished(new: &StackMapReader<'_>) -> Result<(), Mismatch> {
-    match new.left() == 0 && new.finish().is_ok() {
-        true => Ok(()),
-        false => Err(unlike(None, new.last())),
     }
 }
 
@@ -326,13 +221,7 @@ fn same_types(
 ) -> Option<()> {
     for _ in 0..count {
         let (before, after) = (old.verification_type().ok()?, new.verification_type().ok()?);
-        let same = if before.tag == item::UNINITIALIZED {
-            let position = unspliced.instruction(u32::from(before.value));
-            after.tag == before.tag && position == Some(u32::from(after.value))
-        } else {
-            before == after
-        };
-        same.then_some(())?;
+        same_written(unspliced, before, after).then_some(())?;
     }
     Some(())
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::class::{Instruction, Instructions};
-use crate::self_check::frame_cursor::{AddedFrame, NewFrames};
+use crate::self_check::added_frames::{AddedFrame, NewFrames};
 use crate::self_check::machine::{Machine, Source, put};
 use crate::self_check::mismatch::Mismatch;
 

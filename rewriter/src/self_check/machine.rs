@@ -4,27 +4,28 @@
 //! `long` or `double`, and derives the effect of an instruction from its opcode.
 
 use crate::class::{Instruction, Instructions};
+use crate::plan::SkipReason;
 use crate::pool::{ConstantPool, LoadableConstant};
-use crate::typing::{Class, Origin, Type};
+use crate::typing::{Class, FrameReader, Origin, Type};
 use jvms::descriptor::{FieldType, Parameters};
+use jvms::opcode::general_form;
 use jvms::opcode::*;
-use jvms::opcode::{Form, form, general_form};
 
 /// The code to follow, and the context of its operands.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Source<'s, 't> {
-    pub(super) pool: &'s ConstantPool<'t>,
-    pub(super) code: &'t [u8],
-    pub(super) this: Class<'t>,
+pub(crate) struct Source<'s, 't> {
+    pub(crate) pool: &'s ConstantPool<'t>,
+    pub(crate) code: &'t [u8],
+    pub(crate) this: Class<'t>,
     /// Names the origin of an object created by the `new` at an offset.
-    pub(super) origin: fn(u32) -> Origin,
+    pub(crate) origin: fn(u32) -> Origin,
 }
 
 /// Types by slot; unset local variables are `Top`.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Machine<'t> {
-    pub(super) locals: Vec<Type<'t>>,
-    pub(super) stack: Vec<Type<'t>>,
+pub(crate) struct Machine<'t> {
+    pub(crate) locals: Vec<Type<'t>>,
+    pub(crate) stack: Vec<Type<'t>>,
 }
 
 /// Returns `int`, `long`, `float` or `double`, in the order of instruction families.
@@ -38,7 +39,7 @@ fn kind(family: u8) -> Type<'static> {
 }
 
 /// Appends a value.
-pub(super) fn put<'t>(slots: &mut Vec<Type<'t>>, value: Type<'t>) {
+pub(crate) fn put<'t>(slots: &mut Vec<Type<'t>>, value: Type<'t>) {
     slots.push(value);
     if value.slots() == 2 {
         slots.push(Type::Top);
@@ -46,13 +47,23 @@ pub(super) fn put<'t>(slots: &mut Vec<Type<'t>>, value: Type<'t>) {
 }
 
 impl<'t> Machine<'t> {
+    /// Applies the next frame and takes its types; returns its bci, or `None` after the last one.
+    pub(crate) fn follow(
+        &mut self,
+        frames: &mut FrameReader<'_, 't>,
+    ) -> Result<Option<u32>, SkipReason> {
+        let bci = frames.next()?;
+        frames.write(&mut self.locals, &mut self.stack);
+        Ok(bci)
+    }
+
     fn push(&mut self, value: Type<'t>) -> Option<()> {
         put(&mut self.stack, value);
         Some(())
     }
 
     /// Pops a value of any type.
-    pub(super) fn pop(&mut self) -> Option<Type<'t>> {
+    pub(crate) fn pop(&mut self) -> Option<Type<'t>> {
         match self.stack.pop()? {
             Type::Top => self.stack.pop(),
             value => Some(value),
@@ -67,12 +78,12 @@ impl<'t> Machine<'t> {
         self.pop().filter(Type::is_reference)
     }
 
-    pub(super) fn local(&self, slot: usize) -> Type<'t> {
+    pub(crate) fn local(&self, slot: usize) -> Type<'t> {
         self.locals.get(slot).copied().unwrap_or(Type::Top)
     }
 
     /// Writes a local variable; invalidates a `long` or `double` that it overlaps.
-    pub(super) fn set(&mut self, slot: usize, value: Type<'t>) {
+    pub(crate) fn set(&mut self, slot: usize, value: Type<'t>) {
         let end = slot + value.slots() as usize;
         if self.locals.len() < end {
             self.locals.resize(end, Type::Top);
@@ -89,7 +100,7 @@ impl<'t> Machine<'t> {
     }
 
     /// Applies an instruction; `None` if its types do not fit, and for `jsr` and `ret`.
-    pub(super) fn step(&mut self, source: &Source<'_, 't>, found: &Instruction<'t>) -> Option<()> {
+    pub(crate) fn step(&mut self, source: &Source<'_, 't>, found: &Instruction<'t>) -> Option<()> {
         let code = found.opcode;
         match code {
             NOP | IINC | GOTO | GOTO_W | RETURN => Some(()),
@@ -284,7 +295,7 @@ impl<'t> Machine<'t> {
             }
             NEWARRAY => {
                 self.pop_as(Type::Int)?;
-                Type::Object(primitive_array(found.immediate()?))
+                Type::Object(Class::of_primitives(found.immediate()?))
             }
             ANEWARRAY => {
                 self.pop_as(Type::Int)?;
@@ -311,7 +322,7 @@ impl<'t> Machine<'t> {
 
     /// Returns the operands of an instruction, bottom first, with the types in its descriptor. `None` if code cannot
     /// surround it.
-    pub(super) fn operands(
+    pub(crate) fn operands(
         &self,
         source: &Source<'_, 't>,
         found: &Instruction<'t>,
@@ -360,19 +371,19 @@ impl<'t> Machine<'t> {
     }
 
     /// Checks for equal local variables and stack.
-    pub(super) fn is(&self, other: &Self) -> bool {
+    pub(crate) fn is(&self, other: &Self) -> bool {
         let slots = self.locals.len().max(other.locals.len());
         self.stack == other.stack && self.same_locals(other, slots)
     }
 
     /// Checks for equality of the first `slots` local variables.
-    pub(super) fn same_locals(&self, other: &Self, slots: usize) -> bool {
+    pub(crate) fn same_locals(&self, other: &Self, slots: usize) -> bool {
         (0..slots).all(|slot| self.local(slot) == other.local(slot))
     }
 
     /// Joins the types of two paths; `None` if the stacks cannot be joined. Two different classes become `Object`,
     /// because no class hierarchy is known.
-    pub(super) fn join(&mut self, other: &Self) -> Option<()> {
+    pub(crate) fn join(&mut self, other: &Self) -> Option<()> {
         self.locals.truncate(other.locals.len());
         for (local, there) in self.locals.iter_mut().zip(&other.locals) {
             *local = both(*local, *there).unwrap_or(Type::Top);
@@ -417,22 +428,8 @@ fn constant<'t>(source: &Source<'_, 't>, found: &Instruction<'_>) -> Option<Type
     })
 }
 
-/// Returns the array type of `newarray` (JVMS table 6.5.newarray-A).
-fn primitive_array(kind: i32) -> Class<'static> {
-    Class::named(match kind {
-        4 => b"[Z",
-        5 => b"[C",
-        6 => b"[F",
-        7 => b"[D",
-        8 => b"[B",
-        9 => b"[S",
-        10 => b"[I",
-        _ => b"[J",
-    })
-}
-
 /// Returns the local variable that an instruction writes, and its number of slots.
-pub(super) fn written(found: &Instruction<'_>) -> Option<(usize, usize)> {
+pub(crate) fn written(found: &Instruction<'_>) -> Option<(usize, usize)> {
     let family = match found.opcode {
         IINC => 0,
         code @ ISTORE..=ASTORE_3 => general_form(code) - ISTORE,
@@ -440,9 +437,4 @@ pub(super) fn written(found: &Instruction<'_>) -> Option<(usize, usize)> {
     };
     let slots = usize::from(family & 1) + 1;
     Some((usize::from(found.local()?), slots))
-}
-
-/// Checks whether control may continue elsewhere than at the next instruction.
-pub(super) fn branches(found: &Instruction<'_>) -> bool {
-    !falls_through(found.opcode) || matches!(form(found.opcode), Form::Branch | Form::BranchWide)
 }

@@ -200,7 +200,10 @@ impl Pair<'_, '_> {
             return Err(Mismatch::new("the same exception ranges", 0, 0));
         }
         let retyped = match unspliced.inverted() {
-            [] => retyped.filter(|retyped| retyped.needs_frames()),
+            [] if unspliced.trampolines_follow_code() => {
+                retyped.filter(|retyped| retyped.needs_frames())
+            }
+            [] => Some(all).filter(|all| all.framed() || all.has_frames()),
             _ => Some(all).filter(|retyped| retyped.framed()),
         };
         self.attributes(before, after, retyped, unspliced, (frames, code_tables))

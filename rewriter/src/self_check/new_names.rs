@@ -34,7 +34,7 @@ pub(super) fn pool(before: &ClassFile<'_>, after: &ClassFile<'_>) -> Result<(), 
 }
 
 /// Checks all entries, and the members' names.
-pub(super) fn all(class: &ClassFile<'_>) -> Result<(), SelfCheckError> {
+pub(crate) fn all(class: &ClassFile<'_>) -> Result<(), SelfCheckError> {
     let known = Known {
         class: &|_| false,
         member: &|_| false,

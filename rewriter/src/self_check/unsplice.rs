@@ -1,8 +1,8 @@
 //! Removes inserted code from a code array.
 
 use crate::arithmetic::moved;
-use crate::class::{decode, switch_layout};
-use crate::cursor::{i16_at, i32_at};
+use crate::class::{branch_offset, decode, switch_layout};
+use crate::cursor::i32_at;
 use crate::plan::{Action, EditPlan};
 use crate::self_check::expected::{Expected, Special, SpecialKind, bci_of, is_in_front_of_label};
 use crate::self_check::mismatch::Mismatch;
@@ -424,7 +424,7 @@ impl Unsplice {
                         Ok(_) => from + 3,
                         Err(_) => from,
                     };
-                    let to = distance(work.new, jump as usize)
+                    let to = branch_offset(work.new, jump as usize)
                         .and_then(|distance| jump.checked_add_signed(distance))
                         .ok_or_else(|| Mismatch::new("a jump", bci, from))?;
                     self.edge(work, (bci, target), from, to)?;
@@ -473,7 +473,7 @@ impl Unsplice {
         let end = self.edits(work, planned, source as usize, start)?;
         let goto = matches!(work.new.get(end), Some(&(opcode::GOTO | opcode::GOTO_W)));
         let reached =
-            distance(work.new, end).and_then(|found| (end as u32).checked_add_signed(found));
+            branch_offset(work.new, end).and_then(|found| (end as u32).checked_add_signed(found));
         if !goto || reached != label {
             return Err(wrong());
         }
@@ -601,23 +601,13 @@ fn same_switch(work: &UnspliceInput<'_>, old: usize, new: usize) -> bool {
     padding.iter().all(|byte| *byte == 0) && fixed && keys && count
 }
 
-/// Returns the branch offset at `at`.
-fn distance(code: &[u8], at: usize) -> Option<i32> {
-    let operand = at + 1;
-    match opcode::form(*code.get(at)?) {
-        opcode::Form::Branch => i16_at(code, operand).map(i32::from),
-        opcode::Form::BranchWide => i32_at(code, operand),
-        _ => None,
-    }
-}
-
 /// Skips instructions through the next `goto` to a target before `end`. A `goto` to a later target belongs to a
 /// snippet.
 fn skip_trampoline(code: &[u8], mut at: usize, end: usize) -> Option<usize> {
     let end = i64::try_from(end).unwrap_or(i64::MAX);
     loop {
         let opcode = *code.get(at)?;
-        let target = distance(code, at).map(|distance| at as i64 + i64::from(distance));
+        let target = branch_offset(code, at).map(|distance| at as i64 + i64::from(distance));
         at += decode(code, at)?;
         let leaves = target.is_some_and(|target| target < end);
         if matches!(opcode, opcode::GOTO | opcode::GOTO_W) && leaves {

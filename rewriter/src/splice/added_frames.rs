@@ -162,9 +162,9 @@ impl<'t, P: Positions> Extras<'_, 't, P> {
         let mut reader = self.analysis.context.reader(class)?;
         let mut slots = Vec::new();
         while let Some(bci) = reader.next()? {
-            by_slot(&reader.locals, &mut slots);
+            by_slot(&reader.frame.locals, &mut slots);
             while let Some((_, position)) = left.next_if(|(target, _)| *target == bci) {
-                self.add(position, &slots, &reader.stack, None)?;
+                self.add(position, &slots, &reader.frame.stack, None)?;
             }
         }
         match left.next() {
@@ -339,7 +339,8 @@ fn merged_frames<'t>(
         }
         // The method's own frame has no more types than are known there.
         left.next_if(|extra| extra.position == position);
-        for (from, to) in [(&reader.locals, &mut locals), (&reader.stack, &mut stack)] {
+        let frame = &reader.frame;
+        for (from, to) in [(&frame.locals, &mut locals), (&frame.stack, &mut stack)] {
             to.clear();
             for found in from {
                 to.push(settled(*found, positions, None)?);

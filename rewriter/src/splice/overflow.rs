@@ -96,12 +96,10 @@ impl Reached {
         while let Some(mut at) = self.left.pop() {
             while !std::mem::replace(self.all.get_mut(at)?, true) {
                 let found = Instructions::from(code, at, 0).next()?.ok()?;
-                if matches!(found.opcode, opcode::JSR | opcode::JSR_W | opcode::RET) {
+                if opcode::is_subroutine_call(found.opcode) || found.opcode == opcode::RET {
                     return None;
                 }
-                let targets = found.switch().into_iter().flat_map(|it| it.targets());
-                let targets = targets.chain(found.branch_target());
-                self.left.extend(targets.map(usize::from));
+                self.left.extend(found.targets().map(usize::from));
                 if !opcode::falls_through(found.opcode) {
                     break;
                 }

@@ -35,12 +35,66 @@ pub(crate) fn bad_frame(bci: u32, offset: u32) -> ReadError {
     ReadError::BadInstruction { bci, offset }
 }
 
-/// The current frame, expanded.
-#[derive(Debug, Default)]
-pub(crate) struct FrameState {
-    pub(crate) locals: Vec<FollowedType>,
-    pub(crate) stack: Vec<FollowedType>,
+/// The current frame, expanded; a `long` or `double` is one type.
+#[derive(Debug)]
+pub(crate) struct Frame<T> {
+    pub(crate) locals: Vec<T>,
+    pub(crate) stack: Vec<T>,
 }
+
+impl<T> Default for Frame<T> {
+    fn default() -> Self {
+        let (locals, stack) = (Vec::new(), Vec::new());
+        Frame { locals, stack }
+    }
+}
+
+impl<T> Frame<T> {
+    /// Applies a frame of this form at `bci`; `read` reads one type.
+    pub(crate) fn apply<'r>(
+        &mut self,
+        (kind, bci): (FrameKind, u32),
+        reader: &mut StackMapReader<'r>,
+        limits: (u16, u16),
+        mut read: impl FnMut(&mut StackMapReader<'r>) -> Result<T, ReadError>,
+    ) -> Result<(), ReadError> {
+        let mut push = |types: &mut Vec<T>, count: u16, reader: &mut StackMapReader<'r>| {
+            (0..count).try_for_each(|_| {
+                types.push(read(reader)?);
+                Ok(())
+            })
+        };
+        self.stack.clear();
+        match kind {
+            FrameKind::Same => {}
+            FrameKind::SameLocals1StackItem => push(&mut self.stack, 1, reader)?,
+            FrameKind::Chop(count) => {
+                let left = self.locals.len().checked_sub(usize::from(count));
+                let left = left.ok_or_else(|| bad_frame(bci, reader.offset()))?;
+                self.locals.truncate(left);
+            }
+            FrameKind::Append(count) => push(&mut self.locals, u16::from(count), reader)?,
+            FrameKind::Full => {
+                self.locals.clear();
+                let parts = [(&mut self.locals, limits.0), (&mut self.stack, limits.1)];
+                for (types, limit) in parts {
+                    let count = reader.count()?;
+                    if count > limit {
+                        return Err(bad_frame(bci, reader.offset()));
+                    }
+                    push(types, count, reader)?;
+                }
+            }
+        }
+        if self.locals.len() > usize::from(limits.0) {
+            return Err(bad_frame(bci, reader.offset()));
+        }
+        Ok(())
+    }
+}
+
+/// The current frame with the types of the table.
+pub(crate) type FrameState = Frame<FollowedType>;
 
 impl FrameState {
     /// Computes the frame at bci 0 from the method's descriptor.
@@ -49,9 +103,7 @@ impl FrameState {
         self.stack.clear();
         let method = &context.method;
         if !method.is_static() {
-            let constructor =
-                method.name() == "<init>" && context.class.this_class() != "java/lang/Object";
-            let this = if constructor {
+            let this = if method.is_constructor() {
                 VerificationType::plain(item::UNINITIALIZED_THIS)
             } else {
                 VerificationType {
@@ -90,44 +142,12 @@ impl FrameState {
         let Some((kind, bci)) = reader.frame()? else {
             return Ok(None);
         };
-        self.stack.clear();
-        match kind {
-            FrameKind::Same => {}
-            FrameKind::SameLocals1StackItem => push(&mut self.stack, 1, reader)?,
-            FrameKind::Chop(count) => {
-                let left = self.locals.len().checked_sub(usize::from(count));
-                let left = left.ok_or_else(|| bad_frame(bci, reader.offset()))?;
-                self.locals.truncate(left);
-            }
-            FrameKind::Append(count) => push(&mut self.locals, u16::from(count), reader)?,
-            FrameKind::Full => {
-                self.locals.clear();
-                let parts = [(&mut self.locals, limits.0), (&mut self.stack, limits.1)];
-                for (types, limit) in parts {
-                    let count = reader.count()?;
-                    if count > limit {
-                        return Err(bad_frame(bci, reader.offset()));
-                    }
-                    push(types, count, reader)?;
-                }
-            }
-        }
-        if self.locals.len() > usize::from(limits.0) {
-            return Err(bad_frame(bci, reader.offset()));
-        }
+        let read = |reader: &mut StackMapReader<'_>| {
+            Ok(FollowedType::Written(reader.verification_type()?))
+        };
+        self.apply((kind, bci), reader, limits, read)?;
         Ok(Some(bci))
     }
-}
-
-fn push(
-    types: &mut Vec<FollowedType>,
-    count: u16,
-    reader: &mut StackMapReader<'_>,
-) -> Result<(), ReadError> {
-    for _ in 0..count {
-        types.push(FollowedType::Written(reader.verification_type()?));
-    }
-    Ok(())
 }
 
 /// Returns the type of the parameter at `start` of the descriptor.

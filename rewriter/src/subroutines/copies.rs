@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use jvms::opcode::{self, Form};
 
-use super::reach::{Body, Reach, is_branch};
+use super::reach::{Body, Reach};
 use crate::class::{Code, Instruction};
 use crate::limits::MAX_CODE_LENGTH;
 
@@ -213,7 +213,7 @@ impl<'r> Copies<'r> {
                 write_wide(out, opcode::GOTO_W, piece.bci, place)
             }
             found if opcode::is_switch(found) => self.write_switch(piece, instruction, body, out),
-            found if is_branch(found) => {
+            found if opcode::is_branch(found) => {
                 let place = target(body.target(instruction)?)?;
                 match opcode::form(found) {
                     Form::BranchWide => write_wide(out, found, piece.bci, place),

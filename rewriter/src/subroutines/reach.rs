@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use jvms::opcode::{self, Form};
+use jvms::opcode;
 
 use crate::class::{Code, Instruction};
 use crate::index::PoolIndex;
@@ -66,8 +66,8 @@ impl<'a> Body<'a> {
     fn add_next(&self, number: usize, next: &mut Vec<usize>) -> Option<()> {
         let instruction = self.instructions.get(number)?;
         let found = instruction.opcode;
-        let is_call = matches!(found, opcode::JSR | opcode::JSR_W);
-        if is_branch(found) && !is_call {
+        let is_call = opcode::is_subroutine_call(found);
+        if opcode::is_branch(found) && !is_call {
             next.push(self.target(instruction)?);
         }
         if let Some(switch) = instruction.switch() {
@@ -80,11 +80,6 @@ impl<'a> Body<'a> {
         }
         Some(())
     }
-}
-
-/// Checks whether an instruction is a branch, `goto` or `jsr`.
-pub(super) fn is_branch(opcode: u8) -> bool {
-    matches!(opcode::form(opcode), Form::Branch | Form::BranchWide)
 }
 
 /// Flags of the instructions that a subroutine, or the method itself, reaches without a `jsr`.
@@ -106,7 +101,7 @@ impl Reach {
         let mut sets = vec![closure(body, 0)?];
         let mut subroutines = BTreeMap::new();
         for instruction in &body.instructions {
-            if !matches!(instruction.opcode, opcode::JSR | opcode::JSR_W) {
+            if !opcode::is_subroutine_call(instruction.opcode) {
                 continue;
             }
             let first = body.target(instruction)?;

@@ -3,17 +3,20 @@
 use crate::class::{Attribute, ClassFile, Code, Method};
 use crate::cursor::u16_at;
 use crate::error::ReadError;
+use crate::index::MethodIndex;
 use crate::limits::{FRAMES_REQUIRED_SINCE, FRAMES_SINCE};
 use crate::plan::{Location, SkipReason};
-use crate::typing::frames::{FrameReader, by_slot};
+use crate::typing::frames::{FrameReader, by_slot, entry_types};
 use crate::typing::hierarchy::Hierarchy;
-use crate::typing::types::{Class, Type};
+use crate::typing::types::{Class, Origin, Type};
 use jvms::descriptor::{FieldType, MethodDescriptor, Parameters};
 use jvms::opcode;
 
 /// One method, as its snippets see it.
 #[derive(Debug)]
 pub(crate) struct MethodContext<'t> {
+    /// Its index in the class; 0 for a method that consists of one snippet.
+    index: MethodIndex,
     pub(crate) known: Hierarchy<'t>,
     pub(crate) major: u16,
     pub(crate) is_static: bool,
@@ -52,23 +55,16 @@ impl<'t> MethodContext<'t> {
                 index: u16_at(class.bytes(), at).unwrap_or_default(),
             }));
         }
-        let constructor = method.name() == "<init>" && class.this_class() != "java/lang/Object";
-        let own = if constructor {
-            Type::UninitializedThis
-        } else {
-            Type::Object(Class::indexed(known.this, class.this_class_index().0))
-        };
-        let mut initial: Vec<Type<'t>> = (!is_static).then_some(own).into_iter().collect();
-        initial.extend(Parameters::of(descriptor).map(Type::of));
         let frames = code
             .attributes()
             .find(|found| found.name == "StackMapTable");
         let major = class.major_version();
         Ok(MethodContext {
+            index: method.index(),
             known,
             major,
             is_static,
-            constructor,
+            constructor: method.is_constructor(),
             arguments: arguments(descriptor, is_static),
             returns: method_descriptor.and_then(|found| found.return_type()),
             this_lost: false,
@@ -76,7 +72,7 @@ impl<'t> MethodContext<'t> {
             code: code.bytes(),
             framed: major >= FRAMES_REQUIRED_SINCE || major >= FRAMES_SINCE && frames.is_some(),
             frames,
-            initial,
+            initial: entry_types(method).unwrap_or_default(),
         })
     }
 
@@ -95,16 +91,18 @@ impl<'t> MethodContext<'t> {
         u32::from(self.limits.0)
     }
 
+    /// Returns the frames of the method.
     pub(crate) fn reader<'p>(
         &self,
         class: &'p ClassFile<'t>,
     ) -> Result<FrameReader<'p, 't>, SkipReason> {
+        let method = class.method(self.index).ok_or(SkipReason::NoCode)?;
         let frames = self.frames.as_ref();
         Ok(FrameReader::new(
-            class.pool(),
+            &method,
             frames,
-            &self.initial,
             self.limits,
+            Origin::Method,
         )?)
     }
 
@@ -119,6 +117,7 @@ impl<'t> MethodContext<'t> {
         let returns = MethodDescriptor::parse(descriptor).ok();
         let slots = Parameters::of(descriptor).slots() + u32::from(!is_static);
         MethodContext {
+            index: MethodIndex::default(),
             known,
             major,
             is_static,
@@ -160,7 +159,7 @@ impl<'t> MethodContext<'t> {
         let mut reader = self.reader(class)?;
         let mut slots = Vec::new();
         while reader.next()?.is_some() {
-            by_slot(&reader.locals, &mut slots);
+            by_slot(&reader.frame.locals, &mut slots);
             let own = Type::Object(Class::plain(self.known.this));
             let this = slots.first().copied().unwrap_or(Type::Top);
             self.this_lost |= this != own && this != Type::UninitializedThis;

@@ -1,15 +1,35 @@
 //! `StackMapTable` (JVMS 4.7.4) as types: a reader of expanded frames, and a writer.
 
-use crate::class::Attribute;
+use crate::class::{Attribute, Method};
 use crate::error::ReadError;
 use crate::index::PoolIndex;
 use crate::plan::SkipReason;
 use crate::pool::{ConstantPool, PoolWriter};
-use crate::stack_map::{Deltas, FrameKind, StackMapReader, VerificationType, item};
+use crate::stack_map::{
+    Deltas, Frame, FrameKind, StackMapReader, VerificationType, bad_frame, item,
+};
 use crate::typing::types::{Class, Origin, Type};
+use jvms::descriptor::Parameters;
 
 /// Maximum number of types in all frames of one method together.
 const MOST_TYPES: usize = 1 << 23;
+
+/// Returns the types of the local variables at method entry, one for each. `None` without a method descriptor.
+pub(crate) fn entry_types<'t>(method: &Method<'_, 't>) -> Option<Vec<Type<'t>>> {
+    let class = method.class();
+    let descriptor = method.descriptor().as_bytes();
+    descriptor.starts_with(b"(").then_some(())?;
+    let this = match method.is_constructor() {
+        true => Type::UninitializedThis,
+        false => {
+            let name = class.this_class().as_bytes();
+            Type::Object(Class::indexed(name, class.this_class_index().0))
+        }
+    };
+    let receiver = (!method.is_static()).then_some(this);
+    let parameters = Parameters::of(descriptor).map(Type::of);
+    Some(receiver.into_iter().chain(parameters).collect())
+}
 
 /// Follows the frames of one method.
 #[derive(Debug)]
@@ -20,32 +40,36 @@ pub(crate) struct FrameReader<'p, 't> {
     head: Option<(FrameKind, u32)>,
     /// `max_locals` and `max_stack`.
     limits: (u16, u16),
+    /// Names the origin of an object created by the `new` at a bci.
+    origin: fn(u32) -> Origin,
     /// Number of types in all frames so far.
     seen: usize,
-    /// One type for each local variable, with `long` and `double` as one.
-    pub(crate) locals: Vec<Type<'t>>,
-    pub(crate) stack: Vec<Type<'t>>,
+    pub(crate) frame: Frame<Type<'t>>,
 }
 
 impl<'p, 't> FrameReader<'p, 't> {
-    /// Starts with the frame at bci 0, `initial`; without an attribute it is the only one.
+    /// Starts with the frame at bci 0; without an attribute it is the only one.
     pub(crate) fn new(
-        pool: &'p ConstantPool<'t>,
+        method: &Method<'p, 't>,
         attribute: Option<&Attribute<'t>>,
-        initial: &[Type<'t>],
         limits: (u16, u16),
+        origin: fn(u32) -> Origin,
     ) -> Result<Self, ReadError> {
+        let locals = entry_types(method).ok_or_else(|| bad_frame(0, 0))?;
         let (bytes, offset) =
             attribute.map_or((&[0, 0][..], 0), |found| (found.bytes, found.offset));
         let mut table = StackMapReader::new(bytes, offset)?;
         let reader = FrameReader {
-            pool,
+            pool: method.class().pool(),
             head: table.frame()?,
             table,
             limits,
+            origin,
             seen: 0,
-            locals: initial.to_vec(),
-            stack: Vec::new(),
+            frame: Frame {
+                locals,
+                ..Frame::default()
+            },
         };
         reader.check(0)?;
         Ok(reader)
@@ -56,91 +80,67 @@ impl<'p, 't> FrameReader<'p, 't> {
         self.head.map(|(_, bci)| bci)
     }
 
-    /// Applies the next frame and returns its bci.
+    /// Applies the next frame and returns its bci; `None` after the last one.
     pub(crate) fn next(&mut self) -> Result<Option<u32>, SkipReason> {
         let Some((kind, bci)) = self.head else {
             self.table.finish()?;
             return Ok(None);
         };
-        self.stack.clear();
-        let unlike = ReadError::BadInstruction {
-            bci,
-            offset: self.table.offset(),
-        };
-        match kind {
-            FrameKind::Same => {}
-            FrameKind::SameLocals1StackItem => self.read(1, true)?,
-            FrameKind::Chop(count) => {
-                let left = self.locals.len().checked_sub(usize::from(count));
-                self.locals.truncate(left.ok_or(unlike)?);
-            }
-            FrameKind::Append(count) => self.read(u16::from(count), false)?,
-            FrameKind::Full => {
-                self.locals.clear();
-                for (limit, stack) in [(self.limits.0, false), (self.limits.1, true)] {
-                    let count = self.table.count()?;
-                    if count > limit {
-                        return Err(unlike.into());
-                    }
-                    self.read(count, stack)?;
-                }
-            }
-        }
+        let (pool, origin) = (self.pool, self.origin);
+        let read = |table: &mut StackMapReader<'t>| read_type(table, pool, origin);
+        self.frame
+            .apply((kind, bci), &mut self.table, self.limits, read)?;
         self.check(bci)?;
         self.head = self.table.frame()?;
-        self.seen += self.locals.len();
+        self.seen += self.frame.locals.len();
         if self.seen > MOST_TYPES {
             return Err(SkipReason::FramesTooLarge);
         }
         Ok(Some(bci))
     }
 
+    /// Writes the current frame as types by slot.
+    pub(crate) fn write(&self, locals: &mut Vec<Type<'t>>, stack: &mut Vec<Type<'t>>) {
+        by_slot(&self.frame.locals, locals);
+        by_slot(&self.frame.stack, stack);
+    }
+
     fn check(&self, bci: u32) -> Result<(), ReadError> {
-        let slots = self.locals.iter().map(Type::slots).sum::<u32>();
-        if slots > u32::from(self.limits.0) {
-            let offset = self.table.offset();
-            return Err(ReadError::BadInstruction { bci, offset });
+        let slots = self.frame.locals.iter().map(Type::slots).sum::<u32>();
+        match slots > u32::from(self.limits.0) {
+            true => Err(bad_frame(bci, self.table.offset())),
+            false => Ok(()),
         }
-        Ok(())
     }
+}
 
-    fn read(&mut self, count: u16, stack: bool) -> Result<(), ReadError> {
-        for _ in 0..count {
-            let value = self.read_type()?;
-            if stack {
-                &mut self.stack
-            } else {
-                &mut self.locals
-            }
-            .push(value);
+fn read_type<'t>(
+    table: &mut StackMapReader<'t>,
+    pool: &ConstantPool<'t>,
+    origin: fn(u32) -> Origin,
+) -> Result<Type<'t>, ReadError> {
+    let offset = table.offset();
+    let VerificationType { tag, value } = table.verification_type()?;
+    Ok(match tag {
+        item::TOP => Type::Top,
+        item::INTEGER => Type::Int,
+        item::FLOAT => Type::Float,
+        item::DOUBLE => Type::Double,
+        item::LONG => Type::Long,
+        item::NULL => Type::Null,
+        item::UNINITIALIZED_THIS => Type::UninitializedThis,
+        item::OBJECT => {
+            let name = pool.class_name(PoolIndex(value));
+            let name = name.ok_or(ReadError::BadPoolIndex {
+                structure: "verification_type_info",
+                offset,
+                expected: "class",
+                index: value,
+            })?;
+            Type::Object(Class::indexed(name.as_bytes(), value))
         }
-        Ok(())
-    }
-
-    fn read_type(&mut self) -> Result<Type<'t>, ReadError> {
-        let offset = self.table.offset();
-        let VerificationType { tag, value } = self.table.verification_type()?;
-        Ok(match tag {
-            item::TOP => Type::Top,
-            item::INTEGER => Type::Int,
-            item::FLOAT => Type::Float,
-            item::DOUBLE => Type::Double,
-            item::LONG => Type::Long,
-            item::NULL => Type::Null,
-            item::UNINITIALIZED_THIS => Type::UninitializedThis,
-            item::OBJECT => {
-                let name = self.pool.class_name(PoolIndex(value));
-                let name = name.ok_or(ReadError::BadPoolIndex {
-                    structure: "verification_type_info",
-                    offset,
-                    expected: "class",
-                    index: value,
-                })?;
-                Type::Object(Class::indexed(name.as_bytes(), value))
-            }
-            _ => Type::Uninitialized(Origin::Method(u32::from(value))),
-        })
-    }
+        _ => Type::Uninitialized(origin(u32::from(value))),
+    })
 }
 
 /// Encodes a type for `StackMapTable`; `None` if the pool is full. Uninitialized objects must have positions.

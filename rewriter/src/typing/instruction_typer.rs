@@ -58,9 +58,7 @@ impl<'t> InstructionTyper<'_, 't> {
                 }
                 machine.push(Type::Object(class))
             }
-            Form::Branch | Form::BranchWide if matches!(code, opcode::JSR | opcode::JSR_W) => {
-                return None;
-            }
+            _ if opcode::is_subroutine_call(code) => return None,
             Form::Local | Form::Unassigned | Form::Wide => return None,
             _ => machine.plain(code, known),
         };

@@ -445,22 +445,7 @@ impl<'t> Machine<'t> {
     /// Applies `newarray`.
     pub(crate) fn new_array(&mut self, kind: u8, known: &Hierarchy<'_>) -> Step<'t> {
         self.pop_as(Type::Int, known)?;
-        let letter: &[u8] = match kind {
-            4 => b"Z",
-            5 => b"C",
-            6 => b"F",
-            7 => b"D",
-            8 => b"B",
-            9 => b"S",
-            10 => b"I",
-            _ => b"J",
-        };
-        self.push(Type::Object(Class {
-            name: letter,
-            dimensions: 1,
-            primitive: true,
-            index: 0,
-        }))
+        self.push(Type::Object(Class::of_primitives(i32::from(kind))))
     }
 }
 

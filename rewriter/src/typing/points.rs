@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::class::{ClassFile, Instruction, Instructions, decode};
+use crate::class::{ClassFile, Instructions, decode};
 use crate::cursor::u16_at;
 use crate::index::Bci;
 use crate::plan::{Location, SkipReason};
@@ -15,7 +15,6 @@ use crate::typing::instruction_typer::InstructionTyper;
 use crate::typing::machine::Machine;
 use crate::typing::types::Type;
 use jvms::opcode;
-use jvms::opcode::Form;
 
 /// Maximum number of types kept for one method.
 const MOST_TYPES: usize = 1 << 20;
@@ -161,8 +160,8 @@ impl<'t> PointTypes<'t> {
             let bci = u32::from(instruction.bci.0);
             if reader.peek() == Some(bci) {
                 reader.next()?;
-                by_slot(&reader.locals, &mut machine.locals);
-                machine.set_stack(&reader.stack);
+                by_slot(&reader.frame.locals, &mut machine.locals);
+                machine.set_stack(&reader.frame.stack);
                 live = true;
             }
             if !live {
@@ -210,7 +209,7 @@ impl<'t> PointTypes<'t> {
         };
         for instruction in Instructions::new(context.code, 0) {
             let instruction = instruction?;
-            if branches(&instruction) || followed.step(&mut machine, &instruction).is_none() {
+            if instruction.may_jump() || followed.step(&mut machine, &instruction).is_none() {
                 break;
             }
             let next = instruction.next();
@@ -226,10 +225,4 @@ impl<'t> PointTypes<'t> {
         }
         Ok(found)
     }
-}
-
-/// Checks for an instruction that may not continue at the next one.
-fn branches(instruction: &Instruction<'_>) -> bool {
-    let code = instruction.opcode;
-    !opcode::falls_through(code) || matches!(opcode::form(code), Form::Branch | Form::BranchWide)
 }

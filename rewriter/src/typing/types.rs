@@ -40,6 +40,17 @@ impl<'t> Class<'t> {
         }
     }
 
+    /// Creates the array type of `newarray` with this operand.
+    pub(crate) fn of_primitives(operand: i32) -> Class<'static> {
+        let base = u8::try_from(operand).ok().and_then(BaseType::of_array);
+        Class {
+            name: base.unwrap_or(BaseType::Long).descriptor(),
+            dimensions: 1,
+            primitive: true,
+            index: 0,
+        }
+    }
+
     /// Creates the type with this index of the original pool.
     pub(crate) fn indexed(name: &'t [u8], index: u16) -> Self {
         Class {

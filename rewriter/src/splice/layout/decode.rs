@@ -1,7 +1,6 @@
 //! Collects instruction starts and jumps.
 
 use crate::class::{FoundJump, InstructionMap, JumpForm, last_start};
-use crate::cursor::{i16_at, i32_at};
 use crate::splice::layout::model::{Jump, JumpKind, Layout};
 use jvms::opcode;
 
@@ -27,17 +26,6 @@ impl Layout {
         self.resized.clear();
         self.last_opcode = opcode::NOP;
     }
-}
-
-/// Returns the target of the branch at `at`.
-pub(super) fn jump_target(code: &[u8], at: usize, opcode: u8) -> Option<i64> {
-    let operand = at + 1;
-    let distance = match opcode::form(opcode) {
-        opcode::Form::Branch => i64::from(i16_at(code, operand)?),
-        opcode::Form::BranchWide => i64::from(i32_at(code, operand)?),
-        _ => return None,
-    };
-    Some(at as i64 + distance)
 }
 
 impl From<&FoundJump> for Jump {

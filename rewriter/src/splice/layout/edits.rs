@@ -1,12 +1,10 @@
 //! Assigns edits to the positions of their code.
 
-use crate::class::{InstructionMap, decode as instruction_length, switch_layout};
-use crate::cursor::i32_at;
+use crate::class::{InstructionMap, decode as instruction_length, leads_to};
 use crate::error::ReadError;
 use crate::index::Bci;
 use crate::plan::{Action, Edit, Location, SkipReason};
 use crate::splice::inserts::Inserts;
-use crate::splice::layout::decode::jump_target;
 use crate::splice::layout::model::{Gap, Jump, JumpKind, Layout, Trampoline};
 use crate::splice::order::edit_index;
 use crate::splice::replacements::Replacements;
@@ -32,16 +30,6 @@ fn moves_as_a_whole(edits: &[Edit], order: &[u64], inserts: Inserts<'_>) -> bool
 
 fn is_wide_ret(code: &[u8], at: usize) -> bool {
     code.get(at) == Some(&opcode::WIDE) && code.get(at + 1) == Some(&opcode::RET)
-}
-
-fn switch_goes_to(code: &[u8], at: usize, target: Bci) -> bool {
-    let Some(layout) = switch_layout(code, at) else {
-        return false;
-    };
-    let distance = i64::from(target.0) - at as i64;
-    let hits = |operand: usize| i32_at(code, operand).map(i64::from) == Some(distance);
-    let first = layout.entries + layout.stride - 4;
-    hits(layout.default) || (first..layout.end).step_by(layout.stride).any(hits)
 }
 
 impl Layout {
@@ -142,11 +130,7 @@ impl Layout {
         let Some(opcode) = code.get(at).copied() else {
             return Err(missing);
         };
-        let goes = if opcode::is_switch(opcode) {
-            switch_goes_to(code, at, target)
-        } else {
-            jump_target(code, at, opcode) == Some(i64::from(target.0))
-        };
+        let goes = leads_to(code, at, target.0);
         match opcode {
             opcode::GOTO | opcode::GOTO_W if goes => {
                 self.keys

@@ -4,13 +4,13 @@
 use std::collections::HashSet;
 
 use crate::class::{Attribute, Attributes, ClassFile, Code, Instruction, Method};
+use crate::class_verifier::error::{CodeFault, ReplacementError, heading, shown};
+use crate::class_verifier::types::check_types;
 use crate::cursor::{u16_at, u16s};
 use crate::index::PoolIndex;
 use crate::limits::{FRAMES_REQUIRED_SINCE, LDC_CLASS_SINCE, STATIC_INTERFACE_METHODS_SINCE};
 use crate::pool::ConstantPool;
-use crate::self_check::new_names;
-use crate::self_check::verifier::error::{CodeFault, ReplacementError, heading, shown};
-use crate::self_check::verifier::types::check_types;
+use crate::self_check::check_names;
 use jvms::access_flags::{ACC_ABSTRACT, ACC_NATIVE, ACC_STATIC};
 use jvms::constant_tag::{
     CLASS, DOUBLE, DYNAMIC, FIELD_REF, FLOAT, INTEGER, INTERFACE_METHOD_REF, INVOKE_DYNAMIC, LONG,
@@ -18,7 +18,6 @@ use jvms::constant_tag::{
 };
 use jvms::modified_utf8;
 use jvms::opcode::*;
-use jvms::opcode::{Form, form};
 
 /// First versions of constants (JVMS table 4.4-B).
 const HANDLES_SINCE: u16 = 51;
@@ -39,7 +38,7 @@ fn expect(holds: bool, part: impl FnOnce() -> String, expected: &'static str) ->
 }
 
 /// Checks that a class is valid.
-pub(crate) fn verify_class(class: &ClassFile<'_>) -> Checked {
+pub(super) fn verify_class(class: &ClassFile<'_>) -> Checked {
     let interfaces = (class.fields_start() - (class.pool().end() + 8)) / 2;
     let named = class.interfaces().count() == interfaces && class.super_class().is_some()
         || class.this_class() == "java/lang/Object";
@@ -51,7 +50,7 @@ pub(crate) fn verify_class(class: &ClassFile<'_>) -> Checked {
     let bootstraps = bootstraps(class)?;
     let mut indices = (1..class.pool().count()).map(PoolIndex);
     indices.try_for_each(|index| constant(class, index, bootstraps))?;
-    new_names::all(class).map_err(ReplacementError::Name)?;
+    check_names(class).map_err(ReplacementError::Name)?;
     attributes(class, class.attributes(), &|| "the class".to_owned())?;
     for field in class.fields() {
         let name = || format!("field {}", field.name());
@@ -301,13 +300,8 @@ impl CheckedCode<'_, '_, '_> {
         let begins = |at: u32| starts.get(at as usize).copied().unwrap_or(false);
         for found in self.code.instructions().map_while(Result::ok) {
             let at = u32::from(found.bci.0);
-            let branches = matches!(form(found.opcode), Form::Branch | Form::BranchWide);
-            let target = found.branch_target();
-            let reached = !branches || target.is_some_and(|target| begins(target.0.into()));
-            let switched = found
-                .switch()
-                .is_none_or(|switch| switch.targets().all(|target| begins(target.0.into())));
-            if !reached || !switched {
+            let leads = !is_branch(found.opcode) || found.branch_target().is_some();
+            if !leads || !found.targets().all(|target| begins(target.0.into())) {
                 return Err((at, "a branch to an instruction"));
             }
             self.operands(&found).map_err(|expected| (at, expected))?;
@@ -339,7 +333,7 @@ impl CheckedCode<'_, '_, '_> {
                 "a local variable within max_locals",
             )?;
         }
-        let old = matches!(found.opcode, JSR | JSR_W | RET);
+        let old = is_subroutine_call(found.opcode) || found.opcode == RET;
         expect(
             !old || major < FRAMES_REQUIRED_SINCE,
             "no jsr or ret in this version",

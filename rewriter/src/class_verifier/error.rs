@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::class::Method;
 use crate::error::ReadError;
-use crate::self_check::error::SelfCheckError;
+use crate::self_check::SelfCheckError;
 
 /// A bci, and the expectation at it.
 pub(super) type CodeFault = (u32, &'static str);
@@ -52,10 +52,10 @@ pub enum ReplacementError {
 /// Maximum bytes of a text shown in an error.
 const SHOWN: usize = 80;
 
-pub(in crate::self_check) fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     text.chars().take(SHOWN).collect()
 }
 
-pub(in crate::self_check) fn heading(method: &Method<'_, '_>) -> String {
+pub(super) fn heading(method: &Method<'_, '_>) -> String {
     format!("{}{}", method.name(), method.descriptor())
 }

@@ -4,11 +4,10 @@
 use std::collections::BTreeMap;
 
 use crate::class::{ClassFile, Code, Instruction, Method};
+use crate::class_verifier::error::CodeFault;
 use crate::limits::{FRAMES_REQUIRED_SINCE, FRAMES_SINCE};
-use crate::self_check::frame_cursor::FrameCursor;
-use crate::self_check::machine::{Machine, Source};
-use crate::self_check::verifier::error::CodeFault;
-use crate::typing::{Class, Origin, Type};
+use crate::self_check::{Machine, Source};
+use crate::typing::{Class, FrameReader, Origin, Type};
 use jvms::descriptor::FieldType;
 use jvms::opcode::*;
 
@@ -38,27 +37,24 @@ pub(super) fn check_types(
         return Ok(());
     }
     let limits = (code.max_locals(), code.max_stack());
-    let followed = FrameCursor::of(
-        class,
-        method.index(),
-        table.as_ref(),
-        limits,
-        Origin::Method,
-    );
-    let (mut followed, entry) = followed.ok_or((0, FRAMES))?;
-    let (mut frames, mut size) = (Frames::new(), 0_usize);
-    while let Some(at) = followed.at() {
+    let followed = FrameReader::new(method, table.as_ref(), limits, Origin::Method);
+    let mut followed = followed.map_err(|_| (0, FRAMES))?;
+    let mut entry = Machine::default();
+    followed.write(&mut entry.locals, &mut entry.stack);
+    let (mut frames, mut size, mut last) = (Frames::new(), 0_usize, 0);
+    while let Some(at) = followed.peek() {
         let begins = starts.get(at as usize).copied().unwrap_or(false);
         let mut types = Machine::default();
-        let read = followed.write(&mut types).filter(|()| begins);
+        let read = types.follow(&mut followed).ok().filter(|_| begins);
         read.ok_or((at, FRAMES))?;
         size += types.locals.len() + types.stack.len();
         if size > MOST_TYPES {
             return Err((at, "fewer stack map frames"));
         }
         frames.insert(at, types);
-        followed.advance().ok_or((at, FRAMES))?;
+        last = at;
     }
+    followed.next().map_err(|_| (last, FRAMES))?;
     let descriptor = method.descriptor().as_bytes();
     let result = descriptor.iter().rposition(|byte| *byte == b')');
     let result = result.and_then(|close| descriptor.get(close + 1..));
@@ -71,13 +67,12 @@ pub(super) fn check_types(
         this: Class::named(class.this_class().as_bytes()),
         origin: Origin::Method,
     };
-    let constructor = method.name() == "<init>" && class.this_class() != "java/lang/Object";
     let ways = Ways {
         source,
         code,
         frames: &frames,
         result,
-        constructor,
+        constructor: method.is_constructor(),
     };
     ways.follow(entry)
 }
@@ -120,9 +115,7 @@ impl<'t> Ways<'_, '_, 't> {
             if matches!(found.opcode, ISTORE..=ASTORE_3) {
                 self.handlers(at, &machine, &mut covered)?;
             }
-            let switched = found.switch();
-            let targets = switched.iter().flat_map(|switch| switch.targets());
-            for target in targets.chain(found.branch_target()) {
+            for target in found.targets() {
                 let frame = self.frames.get(&u32::from(target.0));
                 let met = frame.is_some_and(|frame| fits(&machine, frame));
                 met.then_some(()).ok_or((at, FITS))?;

@@ -1,8 +1,8 @@
 //! Checks a class file that replaces a whole class: valid in itself, and with the shape of the original.
 
 use crate::class::{ClassFile, Method, RecordComponent};
-use crate::self_check::verifier::verify_class;
-use crate::self_check::verifier::{ReplacementError, heading, shown};
+use crate::class_verifier::error::{ReplacementError, heading, shown};
+use crate::class_verifier::structure::verify_class;
 use jvms::modified_utf8::Utf8;
 
 /// The first version of class files (JVMS table 4.1-A); a JVM refuses a lower one.

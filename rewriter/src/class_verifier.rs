@@ -1,0 +1,9 @@
+//! Verifies a whole class file as the JVM does, as far as one class file allows (JVMS 4.8 to 4.10).
+
+mod error;
+mod replaced;
+mod structure;
+mod types;
+
+pub use error::ReplacementError;
+pub use replaced::{check_replacement, check_shape, check_soundness};
