@@ -22,9 +22,10 @@ use wit_bindgen_core::wit_parser::Resolve;
 use wit_component::StringEncoding;
 
 /// The folders of the crates.
-const CRATES: [&str; 9] = [
+const CRATES: [&str; 11] = [
     "edits",
     "escape",
+    "fingerprint",
     "globs",
     "jvms",
     "plan-rules",
@@ -32,6 +33,7 @@ const CRATES: [&str; 9] = [
     "sdk",
     "sdk/macros",
     "sdk/testkit",
+    "stored",
 ];
 
 /// Files that are packed unchanged: for the Rust SDK, and for all.

@@ -12,9 +12,11 @@ const PLUGINS: [&str; 3] = ["coverage", "patch", "trace"];
 /// read.
 const LEVEL: i32 = 12;
 /// All sources that affect a plugin's view of a class, its grants, or the stored form of plans.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 9] = [
     "jvms/src",
+    "stored/src",
     "edits/src",
+    "fingerprint/src",
     "rewriter/src",
     "plan-rules/src",
     "host/src",

@@ -80,7 +80,7 @@ pub fn describe<'a>(
     bytes: &'a [u8],
     arena: &'a Arena,
 ) -> Result<ClassDescription<'a>, DescribeError> {
-    describe_as(rewriter::fingerprint(bytes), bytes, arena)
+    describe_as(fingerprint::of(bytes), bytes, arena)
 }
 
 /// Describes a class file with a known id. Subroutines are inlined, so each of their calls counts, as in JaCoCo.

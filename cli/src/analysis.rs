@@ -379,7 +379,7 @@ impl<'r> Analysis<'r> {
     fn found(&mut self, found: Vec<LocatedClass>) {
         let ids: Vec<u64> = found
             .par_iter()
-            .map(|found| rewriter::fingerprint(&found.bytes))
+            .map(|found| fingerprint::of(&found.bytes))
             .collect();
         let fresh: Vec<(u64, LocatedClass)> = ids
             .into_iter()

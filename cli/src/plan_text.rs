@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use host::{Explained, Explanation};
-use rewriter::{ClassFile, print};
+use rewriter::ClassFile;
 
 /// Formats the class with its edits (+), notes (#) and the reasons for methods that are left alone
 /// (!), each at its location.
@@ -26,7 +26,7 @@ pub fn plan_text(class: &ClassFile<'_>, explanation: &Explanation) -> String {
         let _ = writeln!(text, "+ {by}: helper class {name}, of {bytes} bytes");
     }
     let skipped = &explanation.skipped;
-    let written = print::plan(class, &class_edits, &remarks, skipped, &mut text);
+    let written = class_text::plan(class, &class_edits, &remarks, skipped, &mut text);
     debug_assert!(written.is_ok(), "writing to a string cannot fail");
     text
 }

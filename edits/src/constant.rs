@@ -3,6 +3,8 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
+use stored::impl_stored;
+
 /// A number or text as the value of a field or a result (JVMS 4.7.2).
 ///
 /// Two constants are equal if their bits are, so a NaN equals itself, and zero differs from negative zero.
@@ -19,6 +21,14 @@ pub enum Constant {
     /// A string.
     Text(String),
 }
+
+impl_stored!(enum Constant {
+    0 Integer(value),
+    1 Long(value),
+    2 Float(value),
+    3 Double(value),
+    4 Text(text),
+});
 
 impl Constant {
     /// Returns the kind, the bits and the text.

@@ -1,5 +1,7 @@
 //! Symbolic instructions: their operands are names, values and labels.
 
+use stored::impl_stored;
+
 /// A symbolic instruction. The JVMS closes the set of operand kinds; the set of opcodes is open.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instruction {
@@ -106,6 +108,8 @@ pub struct Member {
     pub interface: bool,
 }
 
+impl_stored!(struct Member { owner, name, descriptor, interface });
+
 impl Member {
     /// Returns a member of a class.
     #[must_use]
@@ -128,3 +132,5 @@ impl Member {
 /// A target of jumps in a snippet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Label(pub u32);
+
+impl_stored!(struct Label(number));

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use stored::impl_stored;
+
 macro_rules! index {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
@@ -13,6 +15,8 @@ macro_rules! index {
                 self.0.fmt(f)
             }
         }
+
+        impl_stored!(struct $name(index));
 
         impl From<$name> for usize {
             fn from(value: $name) -> usize {
@@ -67,6 +71,15 @@ pub enum Location {
     Unwind,
 }
 
+impl_stored!(enum Location {
+    0 Entry,
+    1 Before(bci),
+    2 At(bci),
+    3 FallThrough(bci),
+    4 Jump { source, target },
+    5 Unwind,
+});
+
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -88,6 +101,8 @@ pub struct InsertionPoint {
     /// The location in the method.
     pub location: Location,
 }
+
+impl_stored!(struct InsertionPoint { method, location });
 
 impl fmt::Display for InsertionPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -57,6 +57,19 @@ pub fn character(c: char, out: &mut dyn fmt::Write) -> fmt::Result {
     }
 }
 
+/// Writes one character of a text between double quotes: as [`character`], with `\\` and `\"` escaped.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn quoted(c: char, out: &mut dyn fmt::Write) -> fmt::Result {
+    match c {
+        '\\' => out.write_str("\\\\"),
+        '"' => out.write_str("\\\""),
+        c => character(c, out),
+    }
+}
+
 /// A text on one line: a name, a path, a message.
 #[must_use]
 pub fn line(text: &str) -> Cow<'_, str> {

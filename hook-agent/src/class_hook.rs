@@ -11,9 +11,10 @@ use crate::names::{decode, name_in};
 use crate::originals;
 use crate::patch::in_force::PatchCandidate;
 use crate::patch::{dry_run, in_force};
+use class_versions::restore_parameter_names;
 use host::exclusions::is_excluded;
 use host::{ClassRequest, CodeSource, Loader};
-use rewriter::{ClassFile, restore_parameter_names};
+use rewriter::ClassFile;
 
 /// The `ClassFileLoadHook` event: returns early if no plugin wants the class, then runs the plugins.
 ///

@@ -9,9 +9,9 @@ use crate::ffi::define::Thrown;
 use crate::ffi::jvmti::Jvmti;
 use crate::messages;
 use crate::names::display_name;
+use host::HelperClass;
 use host::HelperLoader;
 use jvms::modified_utf8;
-use rewriter::HelperClass;
 use std::ffi::CString;
 
 /// The loader of the class that is being loaded or retransformed.

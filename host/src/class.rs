@@ -96,7 +96,7 @@ impl TransformedClass {
 
     /// Computes the CRC-64 of the original class file, which few classes need.
     pub fn fingerprint(&self) -> u64 {
-        rewriter::fingerprint(self.file())
+        fingerprint::of(self.file())
     }
 
     /// The defining loader.
@@ -147,7 +147,7 @@ impl Call {
     pub fn class_id(&self) -> Option<u64> {
         let file = self.origin.file.as_deref();
         let bytes = file.unwrap_or_else(|| self.transformation.class().bytes());
-        self.origin.first_load.then(|| rewriter::fingerprint(bytes))
+        self.origin.first_load.then(|| fingerprint::of(bytes))
     }
 
     /// Ends the call, and returns the class and the plugin's requests.

@@ -5,7 +5,7 @@
 
 use crate::class_array;
 use crate::storage::HELPER;
-use rewriter::is_helper_class;
+use plan_rules::is_helper_class;
 
 /// Name prefixes of excluded classes, besides the helper classes of plugins:
 ///

@@ -1,9 +1,10 @@
 //! Explains the edits that plugins request for a class.
 
+use class_text::{Remark, RemarkContent};
+use plan_rules::HelperClass;
 use plan_rules::{ProbeKind, Row, Tag};
 use probes::ProbeTable;
-use rewriter::print::{Remark, RemarkContent};
-use rewriter::{ClassEdit, HelperClass, InsertionPoint, Location, MethodIndex};
+use rewriter::{ClassEdit, InsertionPoint, Location, MethodIndex};
 
 use crate::class::TransformedClass;
 use crate::helpers;

@@ -1,8 +1,9 @@
 //! Helper classes of plugins: their definition, and the handling of helper classes that cannot be
 //! defined.
 
+use plan_rules::HelperClass;
 use plan_rules::PlanRequest;
-use rewriter::{ClassFile, HelperClass};
+use rewriter::ClassFile;
 
 use crate::plugin_failure::PluginFailure;
 use crate::requests::PlannedClass;
@@ -51,7 +52,7 @@ impl PlannedClass {
         }
         let class = ClassFile::read(made).map_err(|error| PluginFailure::unreadable(&error))?;
         self.requests.iter().try_for_each(|asked| {
-            let used = rewriter::check_helper_uses(&class, needed(&asked.request));
+            let used = plan_rules::check_helper_uses(&class, needed(&asked.request));
             used.map_err(|error| {
                 let cause = format!("code that is inserted: {error}");
                 PluginFailure::new("H0317", cause).by(&asked.plugin.name)

@@ -74,6 +74,7 @@ pub use helpers::HelperLoader;
 pub use observer::Observer;
 pub use outcome::{ClassRequest, Loader, MethodRemark, Outcome, PlanCounts, Summary};
 pub use pipeline::{LeftAloneMethod, Pipeline, Requested, shown_class};
+pub use plan_rules::HelperClass;
 pub use plugin::PluginState;
 pub use plugin_description::PluginDescription;
 pub use plugin_failure::PluginFailure;

@@ -79,8 +79,8 @@ fn obstacle(loader: &Loader, method: &Method<'_, '_>) -> Option<&'static str> {
 fn wanted<'r>(
     class: &'r ClassFile<'_>,
     request: &'r PlanRequest,
-) -> impl Iterator<Item = &'r rewriter::span::Span> {
-    let native = |span: &&rewriter::span::Span| {
+) -> impl Iterator<Item = &'r plan_rules::span::Span> {
+    let native = |span: &&plan_rules::span::Span| {
         class
             .method(span.method)
             .is_some_and(|method| is_native(&method))
@@ -138,7 +138,7 @@ fn add_one(
     transformed: &TransformedClass,
     class: &ClassFile<'_>,
     PluginRequest { plugin, request }: &PluginRequest,
-    span: &rewriter::span::Span,
+    span: &plan_rules::span::Span,
     spans: &SpanTable,
 ) -> Result<(), String> {
     let native = transformed
@@ -157,7 +157,7 @@ fn add_one(
             && method.has_code()
     });
     let in_front = in_front.ok_or(TOO_LATE)?;
-    let same = |other: &rewriter::span::Span| other.method == span.method;
+    let same = |other: &plan_rules::span::Span| other.method == span.method;
     let number = request.spans.as_slice().iter().position(same);
     let number = number.and_then(|number| u32::try_from(number).ok());
     let rows = request.rows(ProbeKind::Span);
@@ -169,7 +169,7 @@ fn add_one(
     let program = span::program(plugin, span, Some(native));
     let program = program.as_ref();
     let id = span::register(info, program, spans)?;
-    let here = rewriter::span::Span {
+    let here = plan_rules::span::Span {
         method: in_front.index(),
         ..span.clone()
     };

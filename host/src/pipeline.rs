@@ -9,9 +9,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jvm_events::EventSubscription;
+use plan_rules::HelperClass;
 use plan_rules::PlanRequest;
 use probes::ProbeTable;
-use rewriter::{ClassFile, HelperClass};
+use rewriter::ClassFile;
 use smallvec::SmallVec;
 
 use crate::class::{ClassIdentity, TransformedClass};

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use plan_rules::PlanRequest;
 use plugin_code::sha256_hex;
-use rewriter::stored::Stored;
+use stored::Stored;
 
 use crate::cache::Cache;
 use crate::class::ClassIdentity;

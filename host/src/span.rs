@@ -20,11 +20,11 @@ use conditions::{About, Program, Root};
 use jvms::descriptor::{FieldType, MethodDescriptor, Parameters};
 use jvms::modified_utf8::Utf8;
 use jvms::{names, opcode};
+use plan_rules::span::Span;
 use plan_rules::{PlanRequest, ProbeKind, Rows, instruction_at};
 use probes::ProbeTable;
 use probes::events::{CaptureSource, ClassNames, Column, SpanInfo, SpanMode, TableRow};
 use probes::spans::{CaptureSpec, Counter, SpanTable};
-use rewriter::span::Span;
 use rewriter::{
     Action, Assemble, Bci, ClassFile, Code, EditPlan, InsertionPoint, Location, Member, Method,
     MethodIndex, Snippet, SnippetError,
@@ -249,7 +249,7 @@ pub(crate) fn register(
     program: Option<&Arc<Program>>,
     spans: &SpanTable,
 ) -> Result<u32, String> {
-    let parameters = rewriter::span::parameter_count(info.descriptor.as_bytes());
+    let parameters = plan_rules::span::parameter_count(info.descriptor.as_bytes());
     let when = program.and_then(|program| program.watch().when.as_ref());
     let shown = program.into_iter().flat_map(|program| program.names());
     let info = SpanInfo {
@@ -337,7 +337,7 @@ pub(crate) fn lower(
 /// Adds a counter to the plan of its class.
 fn lower_count(plan: &mut EditPlan, site: InsertionPoint, counter: Counter) -> Result<(), String> {
     let owner = counts_owner(counter.array);
-    let snippet = rewriter::counter::increment(owner, "counts", counter.index.into());
+    let snippet = plan_rules::counter::increment(owner, "counts", counter.index.into());
     let snippet = snippet.map_err(|error| error.to_string())?;
     plan.insert(site, snippet)
         .map_err(|error| error.to_string())

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use plan_rules::span::Capture;
 use plan_rules::{AnnotationBuilder, EventValues, SnippetBuilder, Transformation};
 use plugin_code::MAX_MEMORY;
-use rewriter::span::Capture;
 use wasmtime::component::{Resource, ResourceTable};
 use wasmtime::{ResourceLimiter, UpdateDeadline};
 

@@ -182,7 +182,7 @@ impl Site {
             number,
             point: *point,
             bci: place.bci,
-            parameters: rewriter::span::parameter_count(descriptor.as_bytes()),
+            parameters: plan_rules::span::parameter_count(descriptor.as_bytes()),
             limit: values.limit(),
             is_around: place.is_around(),
             variables,

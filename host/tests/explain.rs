@@ -5,9 +5,9 @@ mod compiler;
 #[path = "support/shapes.rs"]
 mod shapes;
 
+use class_text::RemarkContent;
 use compiler::compiler;
 use host::{ClassRequest, Config, Explained, Loader, Outcome, Pipeline};
-use rewriter::print::RemarkContent;
 use shapes::{SHAPES, request, table};
 
 #[test]
@@ -25,7 +25,7 @@ fn explanation_has_the_same_bytes_and_every_edit() {
     let stores = |bytes: &[u8]| {
         let class = rewriter::ClassFile::read(bytes).unwrap();
         let mut text = String::new();
-        rewriter::print::class(&class, &mut text).unwrap();
+        class_text::class(&class, &mut text).unwrap();
         text.matches("Field java/lang/$Classhook.").count()
     };
     assert_eq!(edits.count(), stores(&done));

@@ -150,7 +150,7 @@ fn native_methods_are_prefixed_and_their_spans_come_with_the_second_hook() {
     assert!(members(&kept).contains(&"$$classhook$$_twice".to_owned()));
     let calls = |bytes: &[u8]| {
         let mut text = String::new();
-        rewriter::print::class(&ClassFile::read(bytes).unwrap(), &mut text).unwrap();
+        class_text::class(&ClassFile::read(bytes).unwrap(), &mut text).unwrap();
         text.matches("java/lang/$Classhook.enter").count()
     };
     assert_eq!((calls(&kept), calls(&out)), (0, 4));

@@ -3,14 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::span::{DEFAULT_LIMIT, MAX_LIMIT};
 use jvms::descriptor::{BaseType, FieldType, MethodDescriptor, Parameters};
 use jvms::opcode;
-use rewriter::span::{DEFAULT_LIMIT, MAX_LIMIT};
-use rewriter::stored::Stored;
 use rewriter::{
     Assemble, Bci, ClassFile, Constant, InsertionPoint, Location, Method, Operands, Snippet,
-    SnippetError, impl_stored,
+    SnippetError,
 };
+use stored::{Stored, impl_stored};
 
 use crate::limits::{MAX_EVENT_VALUES, OPERATION_BYTES};
 use crate::refusal::RefusedRequest;

@@ -11,8 +11,10 @@ mod annotation;
 mod attributes;
 mod class;
 mod computed;
+pub mod counter;
 pub mod declared;
 mod event;
+mod helper_classes;
 mod helpers;
 pub mod limits;
 pub mod numbers;
@@ -22,12 +24,17 @@ mod refusal;
 mod request;
 mod row;
 mod snippet;
+pub mod span;
 mod transformation;
 
 pub use annotation::{AnnotationBuilder, NestedArray};
 pub use class::{CheckedClass, ClassMemory};
 pub use computed::{ComputedTable, ComputedTables};
 pub use event::{EventRequest, EventValue, EventValues, Step};
+pub use helper_classes::{
+    HELPER_PREFIX, HelperClass, HelperError, HelperUseError, UsePlace, check_helper_uses,
+    is_helper_class, place_helpers,
+};
 pub use points::instruction_at;
 pub use refusal::RefusedRequest;
 pub use request::{Note, PlanRequest, ProbeKind, Rows, Tag};

@@ -3,9 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rewriter::span::Spans;
-use rewriter::stored::Stored;
-use rewriter::{EditPlan, HelperClass, InsertionPoint, impl_stored};
+use crate::helper_classes::HelperClass;
+use crate::span::Spans;
+use rewriter::{EditPlan, InsertionPoint};
+use stored::Stored;
+use stored::impl_stored;
 
 use crate::event::{EventRequest, EventValues};
 use crate::row::Row;

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::span::Capture;
 use jvms::opcode;
-use rewriter::span::Capture;
 use rewriter::{
     Action, Bci, Change, ClassEdit, ClassFile, Constant, Edit, InsertionPoint, Location, Member,
     Method, MethodIndex, NewField, NewMethod, PlanError, Snippet, Target,
@@ -689,7 +689,7 @@ impl Transformation {
     pub fn define_helpers(&mut self, files: &[Vec<u8>]) -> Answer<Vec<String>> {
         expect_room_for_helpers(&self.request, files).map_err(|refused| self.refuse(refused))?;
         let user = self.class().this_class().to_str_lossless().into_owned();
-        let placed = rewriter::place_helpers(&user, files);
+        let placed = crate::place_helpers(&user, files);
         let placed = placed.map_err(|error| self.refuse_unsuitable(&error))?;
         let names = placed.iter().map(|helper| helper.name.clone()).collect();
         let helpers = &mut self.request.helpers;

@@ -5,13 +5,12 @@
 
 mod change;
 mod class_edit;
-mod constant;
 mod display;
 mod structure_error;
 
+pub use ::edits::Constant;
 pub use change::{CallTarget, Change, ChangeError, ChangeId};
 pub use class_edit::{
     Annotation, ClassEdit, ElementValue, NewField, NewMethod, PrefixedNative, Target,
 };
-pub use constant::Constant;
 pub use structure_error::StructureError;

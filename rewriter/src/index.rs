@@ -2,12 +2,9 @@
 
 use std::fmt;
 
-use crate::impl_stored;
+use stored::impl_stored;
 
 pub use ::edits::{Bci, MethodIndex};
-
-impl_stored!(struct Bci(index));
-impl_stored!(struct MethodIndex(index));
 
 macro_rules! index {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(

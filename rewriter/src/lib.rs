@@ -15,31 +15,22 @@ mod builder;
 mod bytes;
 mod class;
 mod class_verifier;
-pub mod content;
-pub mod counter;
 mod cursor;
 mod edits;
 mod error;
-mod fingerprint;
-pub mod fitting;
-mod helpers;
 mod index;
 pub mod limits;
 mod lowering;
-mod parameter_names;
 mod plan;
 mod pool;
-pub mod print;
 mod replace;
 mod runs;
 pub mod schema;
 mod self_check;
 mod snippet;
-pub mod span;
 mod splice;
 mod stack_map;
 mod storage;
-pub mod stored;
 mod structure;
 mod subroutines;
 mod text;
@@ -58,13 +49,7 @@ pub use edits::{
     PrefixedNative, StructureError, Target,
 };
 pub use error::ReadError;
-pub use fingerprint::fingerprint;
-pub use helpers::{
-    HELPER_PREFIX, HelperClass, HelperError, HelperUseError, UsePlace, check_helper_uses,
-    is_helper_class, place_helpers,
-};
 pub use index::{Bci, MethodIndex, PoolIndex};
-pub use parameter_names::restore_parameter_names;
 pub use plan::{
     Action, Conflict, Edit, EditPlan, InsertionPoint, Location, PlanError, PluginPlan, SkipReason,
 };
@@ -73,6 +58,9 @@ pub use replace::Operands;
 pub use self_check::{CheckScratch, check_splice};
 pub use snippet::{Assemble, Label, Member, Snippet, SnippetError};
 pub use splice::{Scratch, SpliceError, SpliceReport, Warning, splice};
+pub use stack_map::{FrameKind, StackMapReader, VerificationType, item};
 pub use storage::ProbeStorage;
+pub use structure::{redirect_fields, rename_class};
 pub use subroutines::inline_subroutines;
+pub use text::Text;
 pub use transfer::{TransferReason, has_code_of, transfer};

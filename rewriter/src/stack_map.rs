@@ -3,5 +3,6 @@
 mod codec;
 mod state;
 
-pub(crate) use codec::{Deltas, FrameKind, StackMapReader, VerificationType, item};
+pub(crate) use codec::Deltas;
+pub use codec::{FrameKind, StackMapReader, VerificationType, item};
 pub(crate) use state::{FollowedType, Frame, FrameContext, FrameState, bad_frame, parameter_name};

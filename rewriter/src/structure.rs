@@ -12,6 +12,7 @@ mod index_bounds;
 mod members;
 mod name_syntax;
 mod names;
+mod redirect_fields;
 mod rename_class;
 mod rename_plan;
 mod rules;
@@ -21,5 +22,7 @@ pub(crate) use duplicates::check_duplicates;
 #[cfg(test)]
 pub(crate) use members::extend;
 pub(crate) use names::{Names, Role};
+pub use redirect_fields::redirect_fields;
 pub(crate) use rename_class::rename;
+pub use rename_class::rename_class;
 pub(crate) use rules::ClassChecker;

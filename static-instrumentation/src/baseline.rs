@@ -21,7 +21,7 @@ impl KeptClass {
     pub fn new(name: &str, probes: Vec<ClassProbes>, bytes: &[u8]) -> Self {
         Self {
             name: name.to_owned(),
-            fingerprint: rewriter::fingerprint(bytes),
+            fingerprint: fingerprint::of(bytes),
             probes,
             bytes: bytes.to_vec(),
         }

@@ -47,8 +47,8 @@ mod stage;
 
 use coverage_inputs::execution_data::LEFT_ALONE;
 use errors::Warning;
+use host::HelperClass;
 use host::LeftAloneMethod;
-use rewriter::HelperClass;
 
 /// Accumulated results for class files and archives.
 #[derive(Debug, Default)]

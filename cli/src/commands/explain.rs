@@ -9,7 +9,7 @@ use coverage_inputs::named_classes;
 use errors::Error;
 use host::{ClassRequest, Pipeline};
 use probes::ProbeTable;
-use rewriter::{ClassFile, print};
+use rewriter::ClassFile;
 
 use crate::args::{CLASS_PATH, JSON, PLUGIN, PLUGIN_CONFIG};
 use crate::explained::ExplainedClass;
@@ -131,7 +131,7 @@ fn changes(class: &ClassFile<'_>, after: &[u8], text: &mut String) -> std::fmt::
     match ClassFile::read(after) {
         Ok(after) => {
             write!(text, "--- {name}\n+++ {name}\n")?;
-            print::difference(class, &after, text)
+            class_text::difference(class, &after, text)
         }
         Err(_) => writeln!(text, "// the class is unchanged"),
     }

@@ -9,7 +9,7 @@ use coverage_inputs::named_classes;
 use errors::Error;
 use host::config::BUNDLED;
 use host::plugin_description::{self, Interface, PluginDescription};
-use rewriter::{ClassFile, print};
+use rewriter::ClassFile;
 
 use crate::args::CLASS_PATH;
 use crate::guard::opinion::Opinion;
@@ -74,7 +74,7 @@ fn class(found: &LocatedClass, guards: &Guards) -> Result<u8, Error> {
     let mut exit = 0;
     match ClassFile::read(&found.bytes) {
         Ok(class) => {
-            let written = print::class(&class, &mut text);
+            let written = class_text::class(&class, &mut text);
             debug_assert!(written.is_ok(), "a string takes everything");
         }
         Err(error) => {

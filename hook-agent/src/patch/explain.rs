@@ -9,7 +9,6 @@ use crate::patch::{dry_run, in_force};
 use crate::retransform;
 use control::classes::Plan;
 use host::{ClassRequest, Explained, Explanation, Outcome};
-use rewriter::print;
 use std::fmt::Write;
 
 /// The class as text, with the edits of plugins in their places. The class is not changed: the JVM passes its class
@@ -77,7 +76,7 @@ fn write(agent: &Agent, request: &ClassRequest<'_>, text: &mut String) -> Result
     let remarks: Vec<_> = explanation.remarks.iter().map(Explained::remark).collect();
     let class_edits = explanation.class_edits.iter();
     let class_edits: Vec<_> = class_edits.map(|(by, edit)| (by.as_str(), edit)).collect();
-    let written = print::plan(&class, &class_edits, &remarks, &explanation.skipped, text);
+    let written = class_text::plan(&class, &class_edits, &remarks, &explanation.skipped, text);
     debug_assert!(written.is_ok(), "writing to a string cannot fail");
     let failures: Vec<String> = outcome.failures().iter().map(ToString::to_string).collect();
     Ok(failures.join("\n"))

@@ -7,10 +7,11 @@ use crate::ffi::refs::GlobalRef;
 use crate::patch::new_class::{NewClass, digest};
 use crate::patch::schema;
 use crate::patch::target::Target;
+use class_versions::content;
+use class_versions::fitting::{self, Companion, Pair};
 use control::patch::BrokenRule;
 use jvms::names::binary;
-use rewriter::fitting::{self, Companion, Pair};
-use rewriter::{ClassFile, content};
+use rewriter::ClassFile;
 use std::collections::HashSet;
 use std::ffi::CString;
 

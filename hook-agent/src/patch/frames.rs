@@ -6,8 +6,9 @@ use crate::ffi::jvmti::MethodId;
 use crate::names::decode;
 use crate::patch::in_force;
 use crate::patch::target::Target;
+use class_versions::fitting;
 use control::patch::BrokenRule;
-use rewriter::{ClassFile, fitting};
+use rewriter::ClassFile;
 use std::collections::{BTreeMap, HashSet};
 
 /// Largest number of frames that are examined in one thread.

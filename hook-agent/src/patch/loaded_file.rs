@@ -11,7 +11,8 @@ use crate::ffi::refs::GlobalRef;
 use crate::messages;
 use crate::names::decode;
 use crate::patch::dry_run;
-use rewriter::{ClassFile, content};
+use class_versions::content;
+use rewriter::ClassFile;
 
 /// Local references for reading one class.
 const CAPACITY: i32 = 16;

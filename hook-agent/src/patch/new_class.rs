@@ -1,9 +1,9 @@
 //! The class files of a request.
 
 use crate::names::dotted;
+use class_versions::fitting::Companion;
 use control::Refusal;
 use control::patch::{ClassBytes, PatchRequest};
-use rewriter::fitting::Companion;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 

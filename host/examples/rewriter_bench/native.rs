@@ -3,7 +3,7 @@
 use coverage::flow::{Flow, FlowMethod, Placement};
 use rewriter::{
     Bci, CheckScratch, ClassFile, Code, EditPlan, InsertionPoint, Location, Method, MethodIndex,
-    ProbeStorage, Scratch, Tables, check_splice, fingerprint, splice,
+    ProbeStorage, Scratch, Tables, check_splice, splice,
 };
 
 const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArray {
@@ -76,7 +76,7 @@ impl Buffers {
         self.plan.clear();
         if matches!(task, Task::Coverage) {
             // Every class needs its JaCoCo id, in JaCoCo and in a snapshot.
-            std::hint::black_box(fingerprint(class.bytes()));
+            std::hint::black_box(fingerprint::of(class.bytes()));
         }
         for method in class.methods() {
             let Some(code) = method.code().ok()? else {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use plan_rules::span::{Arguments, Capture, MAX_LIMIT};
 use plan_rules::{EventValue, EventValues};
 use rewriter::MethodIndex;
-use rewriter::span::{Arguments, Capture, MAX_LIMIT};
 use wasmtime::Result;
 use wasmtime::component::Resource;
 

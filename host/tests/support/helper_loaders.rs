@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use host::HelperLoader;
-use rewriter::HelperClass;
+use plan_rules::HelperClass;
 
 /// A loader that records the names of the classes to define.
 #[derive(Default)]

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use plans::STORAGE;
-use rewriter::{CheckScratch, ClassFile, Scratch, Tables, check_splice, fingerprint, splice};
+use rewriter::{CheckScratch, ClassFile, Scratch, Tables, check_splice, splice};
 
 struct Options {
     classes: PathBuf,
@@ -140,7 +140,7 @@ fn run(options: &Options, files: &[PathBuf], inputs: &[Vec<u8>], output: Option<
             }
         };
         let start = Instant::now();
-        std::hint::black_box(fingerprint(bytes));
+        std::hint::black_box(fingerprint::of(bytes));
         totals.fingerprint += start.elapsed();
         let start = Instant::now();
         let report =

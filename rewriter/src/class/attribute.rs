@@ -14,13 +14,20 @@ pub struct Attribute<'a> {
     /// Its contents.
     pub bytes: &'a [u8],
     /// Offset of the contents in the class file.
-    pub(crate) offset: u32,
+    pub offset: u32,
 }
 
 impl<'a> Attribute<'a> {
+    /// Returns the pool index at the start of its contents.
+    #[must_use]
+    pub fn index(&self) -> Option<PoolIndex> {
+        u16_at(self.bytes, 0).map(PoolIndex)
+    }
+
     /// Returns the text for an attribute that is one pool index.
-    pub(crate) fn utf8(&self, pool: &ConstantPool<'a>) -> Option<Utf8<'a>> {
-        pool.utf8(PoolIndex(u16_at(self.bytes, 0)?))
+    #[must_use]
+    pub fn utf8(&self, pool: &ConstantPool<'a>) -> Option<Utf8<'a>> {
+        pool.utf8(self.index()?)
     }
 
     /// Returns the pool index of its name; `class` is the whole class file.

@@ -86,7 +86,8 @@ impl<'c, 'a> Attributes<'c, 'a> {
     }
 
     /// Returns the annotations of `RuntimeVisibleTypeAnnotations` (JVMS 4.7.20), each with the bytes of its target.
-    pub(crate) fn type_annotations(self) -> Vec<(&'a [u8], Vec<DeclaredElement<'a>>)> {
+    #[must_use]
+    pub fn type_annotations(self) -> Vec<(&'a [u8], Vec<DeclaredElement<'a>>)> {
         let pool = self.pool();
         let mut all = Vec::new();
         for attribute in self.filter(|found| found.name == "RuntimeVisibleTypeAnnotations") {

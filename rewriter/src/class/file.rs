@@ -199,7 +199,8 @@ impl<'a> ClassFile<'a> {
     }
 
     /// Returns the offset of the first method, after `methods_count`.
-    pub(crate) fn methods_start(&self) -> usize {
+    #[must_use]
+    pub fn methods_start(&self) -> usize {
         let first = self.methods.first();
         first.map_or(self.attributes_start(), |record| record.start as usize)
     }
@@ -210,7 +211,8 @@ impl<'a> ClassFile<'a> {
     }
 
     /// Returns the offset of the class's `attributes_count`.
-    pub(crate) fn attributes_start(&self) -> usize {
+    #[must_use]
+    pub fn attributes_start(&self) -> usize {
         self.attributes as usize
     }
 

@@ -101,7 +101,8 @@ impl<'c, 'a> Method<'c, 'a> {
     }
 
     /// Returns the offset of the `method_info` in the class file.
-    pub(crate) fn start(&self) -> usize {
+    #[must_use]
+    pub fn start(&self) -> usize {
         self.record.start as usize
     }
 

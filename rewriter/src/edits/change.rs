@@ -3,9 +3,9 @@
 use std::fmt;
 use thiserror::Error;
 
-use crate::edits::constant::Constant;
-use crate::impl_stored;
 use crate::snippet::{Member, Snippet, SnippetError};
+use ::edits::Constant;
+use stored::impl_stored;
 
 /// A method and the instruction that invokes it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -1,9 +1,9 @@
 //! Edits of the class itself.
 
-use crate::edits::constant::Constant;
-use crate::impl_stored;
 use crate::index::MethodIndex;
 use crate::snippet::{Member, Snippet};
+use ::edits::Constant;
+use stored::impl_stored;
 
 /// A field to add (JVMS 4.5).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -4,9 +4,9 @@ use std::fmt::{self, Display, Formatter};
 
 use crate::edits::change::Change;
 use crate::edits::class_edit::{Annotation, ClassEdit, ElementValue, PrefixedNative, Target};
-use crate::edits::constant::Constant;
 use crate::limits::MAX_ELEMENT_DEPTH;
 use crate::snippet::{Member, Snippet};
+use ::edits::Constant;
 use jvms::opcode::mnemonic;
 
 /// A member as `OWNER.NAME:DESCRIPTOR`.

@@ -3,12 +3,12 @@
 use std::fmt;
 
 use crate::edits::{Change, ChangeId, ClassEdit};
-use crate::impl_stored;
 use crate::index::{Bci, MethodIndex};
 use crate::limits::{MAX_CLASS_EDITS, MAX_EDITS};
 use crate::plan::error::PlanError;
-use crate::plan::location::{InsertionPoint, Location};
 use crate::snippet::{Snippet, SnippetId};
+use ::edits::{InsertionPoint, Location};
+use stored::impl_stored;
 
 /// The inserted code. Probes are numbered within the class; splicing chooses their storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

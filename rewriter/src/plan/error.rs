@@ -6,9 +6,9 @@ use crate::edits::{ChangeError, StructureError};
 use crate::error::ReadError;
 use crate::index::{Bci, MethodIndex};
 use crate::limits::MAX_EDITS;
-use crate::plan::location::InsertionPoint;
 use crate::plan::skip::SkipReason;
 use crate::snippet::SnippetError;
+use ::edits::InsertionPoint;
 
 /// The reason why an edit was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -7,8 +7,8 @@ use crate::edits::ClassEdit;
 use crate::index::{Bci, MethodIndex};
 use crate::plan::edit_plan::{Action, Edit, EditPlan};
 use crate::plan::error::PlanError;
-use crate::plan::location::{InsertionPoint, Location};
 use crate::snippet::SnippetId;
+use ::edits::{InsertionPoint, Location};
 
 /// One of the plans to merge.
 #[derive(Debug, Clone, Copy)]

@@ -5,8 +5,8 @@ use thiserror::Error;
 use crate::edits::{ChangeError, ChangeId};
 use crate::error::ReadError;
 use crate::index::Bci;
-use crate::plan::location::Location;
 use crate::snippet::{SnippetError, SnippetId};
+use ::edits::Location;
 
 /// The reason why one method stays unchanged. The rest of the class is not affected.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -159,7 +159,8 @@ impl<'a> ConstantPool<'a> {
     }
 
     /// Returns the offset in the class file of the first byte after the pool.
-    pub(crate) fn end(&self) -> usize {
+    #[must_use]
+    pub fn end(&self) -> usize {
         self.end as usize
     }
 

@@ -3,13 +3,13 @@
 //! Names are symbols. Splicing assigns pool entries, local variable slots, parameter slots and stack map frames, and
 //! checks the types.
 
-use crate::impl_stored;
 use crate::limits::{MAX_SNIPPET_OPERATIONS, MAX_SNIPPET_TEXT};
 use crate::snippet::checked::operation_of;
 use crate::snippet::error::SnippetError;
 use crate::snippet::operation::{Assemble, Label, Operation};
 use ::edits::{Instruction, Operand, symbolic};
 use jvms::opcode;
+use stored::impl_stored;
 
 /// Symbolic code with labels, branches, calls, constants and its own local variables.
 ///

@@ -1,11 +1,8 @@
 //! The operations of a snippet, and the names in them.
 
-use crate::impl_stored;
+use stored::impl_stored;
 
 pub use ::edits::{Assemble, Label, Member};
-
-impl_stored!(struct Member { owner, name, descriptor, interface });
-impl_stored!(struct Label(number));
 
 /// Number of a snippet within its plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

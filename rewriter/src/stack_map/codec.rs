@@ -4,26 +4,27 @@ use crate::cursor::Cursor;
 use crate::error::ReadError;
 
 /// Tags of `verification_type_info`.
-pub(crate) mod item {
-    pub(crate) const TOP: u8 = 0;
-    pub(crate) const INTEGER: u8 = 1;
-    pub(crate) const FLOAT: u8 = 2;
-    pub(crate) const DOUBLE: u8 = 3;
-    pub(crate) const LONG: u8 = 4;
-    pub(crate) const NULL: u8 = 5;
-    pub(crate) const UNINITIALIZED_THIS: u8 = 6;
-    pub(crate) const OBJECT: u8 = 7;
-    pub(crate) const UNINITIALIZED: u8 = 8;
+#[allow(missing_docs, reason = "the names are those of JVMS 4.7.4")]
+pub mod item {
+    pub const TOP: u8 = 0;
+    pub const INTEGER: u8 = 1;
+    pub const FLOAT: u8 = 2;
+    pub const DOUBLE: u8 = 3;
+    pub const LONG: u8 = 4;
+    pub const NULL: u8 = 5;
+    pub const UNINITIALIZED_THIS: u8 = 6;
+    pub const OBJECT: u8 = 7;
+    pub const UNINITIALIZED: u8 = 8;
 }
 
 /// One `verification_type_info`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct VerificationType {
+pub struct VerificationType {
     /// One of [`item`].
-    pub(crate) tag: u8,
+    pub tag: u8,
     /// The pool index of [`item::OBJECT`], the bci of [`item::UNINITIALIZED`];
     /// 0 for others.
-    pub(crate) value: u16,
+    pub value: u16,
 }
 
 impl VerificationType {
@@ -46,7 +47,7 @@ impl VerificationType {
 
 /// The form of a frame, relative to the frame before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FrameKind {
+pub enum FrameKind {
     /// `same_frame`, `same_frame_extended`: the same locals, an empty stack.
     Same,
     /// `same_locals_1_stack_item_frame`, also extended; the type follows.
@@ -92,7 +93,7 @@ impl FrameKind {
 
 /// Reads a table frame by frame. The caller reads the types of a frame before the next frame.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct StackMapReader<'a> {
+pub struct StackMapReader<'a> {
     cursor: Cursor<'a>,
     /// Number of unread frames.
     left: u16,
@@ -101,9 +102,12 @@ pub(crate) struct StackMapReader<'a> {
 }
 
 impl<'a> StackMapReader<'a> {
-    /// Starts with the contents of the attribute at `offset`.
+    /// Starts with the contents of the attribute at `offset` of the class file.
+    ///
+    /// # Errors
+    /// The number of frames is missing.
     #[inline]
-    pub(crate) fn new(bytes: &'a [u8], offset: u32) -> Result<Self, ReadError> {
+    pub fn new(bytes: &'a [u8], offset: u32) -> Result<Self, ReadError> {
         let mut cursor = Cursor::new(bytes, offset);
         let left = cursor.u2("StackMapTable")?;
         Ok(StackMapReader {
@@ -114,7 +118,8 @@ impl<'a> StackMapReader<'a> {
     }
 
     /// Returns the number of unread frames.
-    pub(crate) fn left(&self) -> u16 {
+    #[must_use]
+    pub fn left(&self) -> u16 {
         self.left
     }
 
@@ -129,8 +134,11 @@ impl<'a> StackMapReader<'a> {
     }
 
     /// Reads tag and `offset_delta` of the next frame; returns its form and its bci.
+    ///
+    /// # Errors
+    /// The frame is cut off, or its tag is unassigned.
     #[inline(always)]
-    pub(crate) fn frame(&mut self) -> Result<Option<(FrameKind, u32)>, ReadError> {
+    pub fn frame(&mut self) -> Result<Option<(FrameKind, u32)>, ReadError> {
         let Some(left) = self.left.checked_sub(1) else {
             return Ok(None);
         };
@@ -162,14 +170,20 @@ impl<'a> StackMapReader<'a> {
     }
 
     /// Reads `number_of_locals` or `number_of_stack_items` of a full frame.
+    ///
+    /// # Errors
+    /// The number is missing.
     #[inline]
-    pub(crate) fn count(&mut self) -> Result<u16, ReadError> {
+    pub fn count(&mut self) -> Result<u16, ReadError> {
         self.cursor.u2("full_frame")
     }
 
     /// Reads one type.
+    ///
+    /// # Errors
+    /// The type is cut off, or its tag is unassigned.
     #[inline(always)]
-    pub(crate) fn verification_type(&mut self) -> Result<VerificationType, ReadError> {
+    pub fn verification_type(&mut self) -> Result<VerificationType, ReadError> {
         let structure = "verification_type_info";
         let tag = self.cursor.u1(structure)?;
         let value = match tag {

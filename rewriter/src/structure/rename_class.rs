@@ -7,13 +7,21 @@ use std::collections::HashMap;
 use crate::bytes::write_at;
 use crate::class::{Attribute, Attributes, ClassFile, skip_attributes, skip_target};
 use crate::cursor::{Cursor, u16_at};
-use crate::edits::StructureError;
+use crate::edits::{ClassEdit, StructureError};
 use crate::error::ReadError;
 use crate::index::PoolIndex;
 use crate::limits::MAX_ELEMENT_DEPTH;
 use crate::pool::PoolWriter;
 use crate::structure::names::{Names, Role};
 use jvms::constant_tag;
+
+/// Returns the class file with the new names of these edits; other edits are ignored.
+///
+/// # Errors
+/// A part of the class with names is malformed, or the constant pool has no room.
+pub fn rename_class(class: &ClassFile<'_>, edits: &[ClassEdit]) -> Result<Vec<u8>, StructureError> {
+    Ok(rename(class, &Names::of(edits))?.0)
+}
 
 /// Returns the class file with new names, and the offsets of changed indices in the old one.
 pub(crate) fn rename(

@@ -4,7 +4,7 @@ use jvms::modified_utf8::Utf8;
 use jvms::opcode;
 use rewriter::{
     CheckScratch, ClassFile, Code, EditPlan, InsertionPoint, Location, ProbeStorage, Scratch,
-    check_splice, fingerprint, splice, transfer,
+    check_splice, splice, transfer,
 };
 
 const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArray {
@@ -30,7 +30,7 @@ pub fn read(bytes: &[u8]) -> usize {
     let Ok(class) = ClassFile::read(bytes) else {
         return 0;
     };
-    let mut seen = fingerprint(bytes) as usize & 1;
+    let mut seen = bytes.len() & 1;
     seen += class.interfaces().count() + class.annotations().count() + class.attributes().count();
     seen += class
         .bootstrap_methods()

@@ -9,7 +9,7 @@ use rewriter::{
     Annotation, Assemble, Bci, CallTarget, Change, CheckScratch, ClassEdit, ClassFile, Constant,
     EditPlan, ElementValue, InsertionPoint, Instruction, Location, Member, MethodIndex, NewField,
     NewMethod, PlanBuilder, PluginPlan, PoolIndex, PrefixedNative, ProbeStorage, Scratch, Snippet,
-    Target, check_splice, print, schema, splice,
+    Target, check_splice, schema, splice,
 };
 
 use crate::random::{self, Random};
@@ -431,8 +431,8 @@ fn input(bytes: &[u8], sort: u8) -> (Vec<u8>, Generator) {
 /// same again.
 fn apply(class: &ClassFile<'_>, plan: &EditPlan) -> u32 {
     let mut text = String::new();
-    print::edits(class, "a plugin", plan, &mut text).expect("text can be written");
-    assert!(text.len() <= print::MAX_OUTPUT + 1_000);
+    class_text::edits(class, "a plugin", plan, &mut text).expect("text can be written");
+    assert!(text.len() <= class_text::MAX_OUTPUT + 1_000);
     let written = plan.to_string().len();
     let (mut scratch, mut out, mut again) = (Scratch::default(), Vec::new(), Vec::new());
     let mut applied = 0;

@@ -46,7 +46,7 @@ fn refusal(bytes: &[u8], edits: &[ClassEdit]) -> StructureError {
 
 fn text(bytes: &[u8]) -> String {
     let mut text = String::new();
-    rewriter::print::class(&ClassFile::read(bytes).unwrap(), &mut text).unwrap();
+    class_text::class(&ClassFile::read(bytes).unwrap(), &mut text).unwrap();
     text
 }
 

@@ -50,7 +50,7 @@ impl ClassSource for NativeClass<'_, '_> {
         "app".to_owned()
     }
     fn fingerprint(&self) -> Option<u64> {
-        Some(rewriter::fingerprint(self.class.bytes()))
+        Some(fingerprint::of(self.class.bytes()))
     }
     fn retransforming(&self) -> bool {
         self.record.loaded()

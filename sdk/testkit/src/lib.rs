@@ -56,9 +56,7 @@ use std::path::Path;
 
 use classhook_sdk::{Class, Error, Plan, Transformer};
 use plan_rules::{CheckedClass, PlanRequest};
-use rewriter::{
-    Action, CheckScratch, ClassFile, EditPlan, PluginPlan, ProbeStorage, Scratch, counter,
-};
+use rewriter::{Action, CheckScratch, ClassFile, EditPlan, PluginPlan, ProbeStorage, Scratch};
 
 use class::NativeClass;
 pub use jvm_events::{JvmEvents, observe, requests, subscriptions};
@@ -300,7 +298,7 @@ impl Transformed {
     fn expect_helpers(&self, made: &[u8]) {
         let class = ClassFile::read(made)
             .unwrap_or_else(|error| panic!("the result is not a class file: {error}"));
-        let used = rewriter::check_helper_uses(&class, &self.request.helpers);
+        let used = plan_rules::check_helper_uses(&class, &self.request.helpers);
         used.unwrap_or_else(|error| panic!("code that is inserted: {error}"));
     }
 
@@ -316,7 +314,11 @@ impl Transformed {
         let mut plan = merged.unwrap_or_else(|conflict| panic!("the plan conflicts: {conflict}"));
         for edit in asked.edits() {
             if let Action::Count(number) = edit.action {
-                let code = counter::increment("Probes".to_owned(), "counts", number.cast_signed());
+                let code = plan_rules::counter::increment(
+                    "Probes".to_owned(),
+                    "counts",
+                    number.cast_signed(),
+                );
                 let code = code.expect("names that a class file may hold");
                 let added = plan.insert(edit.point, code);
                 added.unwrap_or_else(|error| panic!("the plan cannot be applied: {error}"));

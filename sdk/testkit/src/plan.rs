@@ -9,10 +9,10 @@ use classhook_sdk::edit::{self, Edit};
 use classhook_sdk::source::{NativePlan, PlanSink, Side};
 use classhook_sdk::wit::{Failure, Place, ProbeId, Site};
 use classhook_sdk::{Capture, Event, EventValue, Table};
+use plan_rules::span::{self, Arguments};
 use plan_rules::{
     CheckedClass, EventValues, PlanRequest, RefusedRequest, Row, Transformation, numbers,
 };
-use rewriter::span::{self, Arguments};
 use rewriter::{Action, Constant, InsertionPoint, MethodIndex};
 
 /// The code of a failure that ends a plugin's work on a class in production, regardless of what

@@ -128,7 +128,7 @@ fn method_added_by_an_incapable_agent_at_load_is_covered() {
         let found = target.expect("Target").fingerprint;
         assert_eq!(
             found,
-            rewriter::fingerprint(&bytes),
+            fingerprint::of(&bytes),
             "the bytes of the other agent"
         );
         assert!(all_hit(snapshot, "Target") > 5);
@@ -157,7 +157,7 @@ fn class_is_measured_as_it_is_before_an_incapable_agent_changes_it() {
             assert!(failures.is_empty(), "on {jdk}: {failures:?}");
             let target = snapshot.classes.iter().find(|class| class.name == "Target");
             let id = target.expect("Target").fingerprint;
-            assert_eq!(id == rewriter::fingerprint(&class), is_before, "on {jdk}");
+            assert_eq!(id == fingerprint::of(&class), is_before, "on {jdk}");
             all_hit(&snapshot, "Target");
         }
     }
@@ -336,7 +336,7 @@ fn covered_as_it_runs(jdk: &Jdk, (rest, errors): (String, String), starts: &str,
     let found = target.expect("Target").fingerprint;
     for file in files {
         let bytes = std::fs::read(file).expect("the class");
-        assert_ne!(found, rewriter::fingerprint(&bytes), "no file's id");
+        assert_ne!(found, fingerprint::of(&bytes), "no file's id");
     }
 }
 
@@ -401,7 +401,7 @@ fn another_agents_retransformation_after_an_attach_finds_the_same_class() {
             let bytes = std::fs::read(compiled().classes.join("Target.class")).expect("the class");
             let target = snapshot.classes.iter().find(|class| class.name == "Target");
             let found = target.expect("Target").fingerprint;
-            assert_eq!(found, rewriter::fingerprint(&bytes), "JaCoCo's id on {jdk}");
+            assert_eq!(found, fingerprint::of(&bytes), "JaCoCo's id on {jdk}");
         }
     }
 }

@@ -130,7 +130,7 @@ fn class_generated_at_run_time_before_the_attach_is_covered_without_a_file() {
             .expect("bytes")
             .inflate()
             .expect("bytes");
-        assert_eq!(rewriter::fingerprint(&bytes), class.fingerprint, "{jdk}");
+        assert_eq!(fingerprint::of(&bytes), class.fingerprint, "{jdk}");
     }
 }
 

@@ -74,7 +74,7 @@ fn compare(file: &Path, theirs: &str) -> usize {
     let bytes = std::fs::read(file).expect("a class file");
     let class = ClassFile::read(&bytes).expect("a class of the JDK is read");
     let mut ours = String::new();
-    rewriter::print::class(&class, &mut ours).expect("a string takes everything");
+    class_text::class(&class, &mut ours).expect("a string takes everything");
     let ours: Vec<Line> = lines(&ours);
     let theirs: Vec<Line> = lines(theirs);
     for (ours, theirs) in ours.iter().zip(&theirs) {

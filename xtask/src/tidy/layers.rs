@@ -18,15 +18,25 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 38] = [
+const LAYERS: [Layer; 43] = [
     Layer {
         name: "jvms",
         product: &[],
         tests: &[],
     },
     Layer {
+        name: "stored",
+        product: &[],
+        tests: &[],
+    },
+    Layer {
+        name: "fingerprint",
+        product: &[],
+        tests: &[],
+    },
+    Layer {
         name: "edits",
-        product: &["jvms"],
+        product: &["jvms", "stored"],
         tests: &[],
     },
     Layer {
@@ -124,6 +134,7 @@ const LAYERS: [Layer; 38] = [
         product: &[
             "jvms",
             "errors",
+            "fingerprint",
             "local-files",
             "coverage-inputs",
             "class-selection",
@@ -141,8 +152,23 @@ const LAYERS: [Layer; 38] = [
     },
     Layer {
         name: "rewriter",
-        product: &["jvms", "edits", "escape"],
-        tests: &["coverage"],
+        product: &["jvms", "stored", "edits", "escape"],
+        tests: &["fingerprint", "class-text", "class-versions", "coverage"],
+    },
+    Layer {
+        name: "subroutines",
+        product: &["jvms", "rewriter"],
+        tests: &[],
+    },
+    Layer {
+        name: "class-text",
+        product: &["jvms", "escape", "rewriter"],
+        tests: &[],
+    },
+    Layer {
+        name: "class-versions",
+        product: &["jvms", "fingerprint", "rewriter"],
+        tests: &[],
     },
     Layer {
         name: "probes",
@@ -156,7 +182,7 @@ const LAYERS: [Layer; 38] = [
     },
     Layer {
         name: "class-description",
-        product: &["jvms", "rewriter", "coverage"],
+        product: &["jvms", "fingerprint", "rewriter", "subroutines", "coverage"],
         tests: &[],
     },
     Layer {
@@ -166,7 +192,7 @@ const LAYERS: [Layer; 38] = [
     },
     Layer {
         name: "plan-rules",
-        product: &["jvms", "globs", "rewriter"],
+        product: &["jvms", "stored", "fingerprint", "globs", "rewriter"],
         tests: &[],
     },
     Layer {
@@ -208,7 +234,12 @@ const LAYERS: [Layer; 38] = [
             "jvm-events",
             "escape",
             "errors",
+            "stored",
+            "fingerprint",
             "rewriter",
+            "subroutines",
+            "class-text",
+            "class-versions",
             "probes",
             "plan-rules",
             "child-process",
@@ -231,6 +262,8 @@ const LAYERS: [Layer; 38] = [
             "errors",
             "control",
             "rewriter",
+            "class-text",
+            "class-versions",
             "probes",
             "coverage",
             "host",
@@ -246,6 +279,7 @@ const LAYERS: [Layer; 38] = [
             "jvm-events",
             "escape",
             "errors",
+            "fingerprint",
             "attach",
             "local-files",
             "coverage-inputs",
@@ -256,6 +290,7 @@ const LAYERS: [Layer; 38] = [
             "static-instrumentation",
             "control",
             "rewriter",
+            "class-text",
             "probes",
             "coverage",
             "class-description",
@@ -282,7 +317,14 @@ const LAYERS: [Layer; 38] = [
     },
     Layer {
         name: "classhook-testkit",
-        product: &["jvms", "classhook-sdk", "plan-rules", "rewriter"],
+        product: &[
+            "jvms",
+            "fingerprint",
+            "classhook-sdk",
+            "plan-rules",
+            "rewriter",
+            "class-versions",
+        ],
         tests: &[],
     },
     Layer {
@@ -299,6 +341,10 @@ const LAYERS: [Layer; 38] = [
         name: "e2e-tests",
         product: &["jvms", "rewriter", "probes", "coverage", "jacoco-files"],
         tests: &[
+            "fingerprint",
+            "subroutines",
+            "class-text",
+            "plan-rules",
             "attach",
             "control",
             "host",

@@ -5,7 +5,7 @@ use crate::plugin_project::sdk;
 
 /// Names that cargo refuses or that have another meaning: Rust's keywords, its own crates, and
 /// those that plugins are built with.
-const RESERVED: [&str; 60] = [
+const RESERVED: [&str; 62] = [
     "abstract",
     "alloc",
     "as",
@@ -27,6 +27,7 @@ const RESERVED: [&str; 60] = [
     "extern",
     "false",
     "final",
+    "fingerprint",
     "fn",
     "for",
     "gen",
@@ -52,6 +53,7 @@ const RESERVED: [&str; 60] = [
     "serde",
     "static",
     "std",
+    "stored",
     "struct",
     "super",
     "test",

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use e2e_tests::corpus::{self, Class};
 use e2e_tests::{artifacts, jdks, rotation};
+use plan_rules::{HelperError, place_helpers};
 use rayon::prelude::*;
-use rewriter::{ClassFile, HelperError, place_helpers};
+use rewriter::ClassFile;
 
 use super::VERIFIER;
 

@@ -1,0 +1,76 @@
+//! Fits the class files of a patch to the loaded classes.
+//!
+//! Compilers number items that have no name in the source: lambdas, accessors, enum constants in a switch. After a
+//! small change of the source, such a number may mean another item. References that the program already holds would
+//! then lead to the wrong item. So this module keeps the numbers of the loaded classes for items with the same content.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `numbered` | the methods that a compiler has numbered |
+//! | `pairing` | pairs of numbered methods in two versions of a class |
+//! | `switch_maps` | the numbers of enum constants in switches |
+//! | `ineffective` | changes without effect in a loaded class |
+//! | `changed` | the methods whose code differs |
+//! | `anonymous` | local and anonymous classes that were renumbered |
+//! | `endless` | frames that never return |
+
+mod anonymous;
+mod changed;
+mod endless;
+mod fitted;
+mod ineffective;
+mod numbered;
+mod pairing;
+mod switch_maps;
+
+pub use changed::changed_methods;
+pub use endless::returns_from;
+pub use fitted::{Companion, Fitted, Pair};
+pub use ineffective::ineffective;
+
+use pairing::Pairing;
+
+use rewriter::{ClassEdit, ClassFile, rename_class};
+
+/// Fits class files to the loaded classes. A class file that cannot be read stays unchanged.
+#[must_use]
+pub fn fit(pairs: &[Pair<'_>]) -> Vec<Fitted> {
+    let mut fitted: Vec<Fitted> = pairs
+        .iter()
+        .map(|pair| Fitted {
+            bytes: pair.new.to_vec(),
+            ..Fitted::default()
+        })
+        .collect();
+    keep_names(pairs, &mut fitted);
+    switch_maps::keep(pairs, &mut fitted);
+    anonymous::find(pairs, &mut fitted);
+    fitted
+}
+
+/// Gives numbered methods the names of the loaded class, in all class files of the patch.
+fn keep_names(pairs: &[Pair<'_>], fitted: &mut [Fitted]) {
+    let mut edits: Vec<ClassEdit> = Vec::new();
+    for (pair, fitted) in pairs.iter().zip(fitted.iter_mut()) {
+        let Some(old) = pair.old.and_then(|old| ClassFile::read(old).ok()) else {
+            continue;
+        };
+        let Ok(new) = ClassFile::read(pair.new) else {
+            continue;
+        };
+        let pairing = Pairing::of(&old, &new);
+        fitted.remarks.extend(pairing.remarks());
+        fitted.confused.extend(pairing.confused());
+        edits.extend(pairing.renames());
+    }
+    if edits.is_empty() {
+        return;
+    }
+    for (pair, fitted) in pairs.iter().zip(fitted) {
+        let renamed = ClassFile::read(pair.new).ok();
+        let renamed = renamed.and_then(|class| rename_class(&class, &edits).ok());
+        if let Some(bytes) = renamed {
+            fitted.bytes = bytes;
+        }
+    }
+}

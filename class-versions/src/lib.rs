@@ -1,0 +1,23 @@
+//! Two versions of a class: the class file of the loader, that of the JVM, and that of a patch.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`content`] | the content of a class file, independent of the order of constants and methods |
+//! | [`fitting`] | the class files of a patch, fitted to the loaded classes |
+//! | `parameter_names` | parameter names that a JVM has dropped |
+#![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing
+    )
+)]
+
+pub mod content;
+pub mod fitting;
+mod parameter_names;
+
+pub use parameter_names::restore_parameter_names;
