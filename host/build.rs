@@ -12,12 +12,13 @@ const PLUGINS: [&str; 3] = ["coverage", "patch", "trace"];
 /// read.
 const LEVEL: i32 = 12;
 /// All sources that affect a plugin's view of a class, its grants, or the stored form of plans.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 10] = [
     "jvms/src",
     "stored/src",
     "edits/src",
     "fingerprint/src",
     "rewriter/src",
+    "subroutines/src",
     "plan-rules/src",
     "host/src",
     "sdk/wit",

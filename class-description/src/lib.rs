@@ -93,7 +93,7 @@ pub fn describe_as<'a>(
     arena: &'a Arena,
 ) -> Result<ClassDescription<'a>, DescribeError> {
     let mut class = ClassFile::read(bytes)?;
-    if let Some(inlined) = rewriter::inline_subroutines(&class) {
+    if let Some(inlined) = subroutines::inline(&class) {
         class = ClassFile::read(arena.alloc_slice_copy(&inlined))?;
     }
     let describer = Describer::new(&class, arena);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jvms::modified_utf8::Utf8;
 use plan_rules::{CheckedClass, ClassMemory, PlanRequest, Transformation};
-use rewriter::{ClassFile, MethodIndex, ReadError, inline_subroutines};
+use rewriter::{ClassFile, MethodIndex, ReadError};
 
 use crate::class_key::{ClassKey, Seed};
 use crate::outcome::Loader;
@@ -66,7 +66,7 @@ impl TransformedClass {
             file: None,
         };
         let mut class = CheckedClass::read_with(bytes, retransforming, memory)?;
-        if let Some(inlined) = inline_subroutines(class.class()) {
+        if let Some(inlined) = subroutines::inline(class.class()) {
             class = CheckedClass::read_with(&inlined, retransforming, class.into_memory())?;
             origin.file = Some(bytes.into());
         }
@@ -82,7 +82,7 @@ impl TransformedClass {
     /// Converts other bytes of the class to the form that plugins' edits refer to: with inlined
     /// subroutines, if the class had any.
     pub(crate) fn fitting<'b>(&self, bytes: Cow<'b, [u8]>) -> Cow<'b, [u8]> {
-        let inlined = || inline_subroutines(&ClassFile::read(&bytes).ok()?);
+        let inlined = || subroutines::inline(&ClassFile::read(&bytes).ok()?);
         match self.origin.file {
             Some(_) => inlined().map_or(bytes, Cow::Owned),
             None => bytes,

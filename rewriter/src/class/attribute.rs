@@ -32,7 +32,8 @@ impl<'a> Attribute<'a> {
 
     /// Returns the pool index of its name; `class` is the whole class file.
     #[inline]
-    pub(crate) fn name_index(&self, class: &[u8]) -> PoolIndex {
+    #[must_use]
+    pub fn name_index(&self, class: &[u8]) -> PoolIndex {
         let start = self.offset as usize - 6;
         PoolIndex(u16_at(class, start).unwrap_or_default())
     }
@@ -52,6 +53,12 @@ impl<'c, 'a> Attributes<'c, 'a> {
         let mut cursor = Cursor::at(bytes, at, 0);
         let left = cursor.u2("attributes_count").ok().unwrap_or_default();
         Attributes { pool, cursor, left }
+    }
+
+    /// Returns the first one of this name.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Option<Attribute<'a>> {
+        self.find(|found| found.name == name)
     }
 
     /// Returns the constant pool of its indices.

@@ -306,7 +306,7 @@ fn counters_of_methods_with_subroutines_equal_those_of_jacoco() {
     let inlined = files.iter().filter(|file| {
         let bytes = std::fs::read(file).expect("a class file can be read");
         let class = rewriter::ClassFile::read(&bytes).expect("a class file");
-        rewriter::inline_subroutines(&class).is_some()
+        subroutines::inline(&class).is_some()
     });
     assert!(inlined.count() > 30);
 }

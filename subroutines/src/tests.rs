@@ -3,7 +3,8 @@ use jvms::opcode::{
     POP, RET, RETURN, TABLESWITCH, WIDE,
 };
 
-use super::*;
+use super::inline as inline_class;
+use rewriter::ClassFile;
 
 /// Contents of a table of the code.
 struct Tables<'t> {
@@ -68,7 +69,7 @@ type InlinedMethod = (Vec<u8>, Vec<[u8; 8]>, Vec<(u16, u16)>, Vec<(u16, u16)>);
 
 fn inline(code: &[u8], tables: &Tables<'_>) -> Option<InlinedMethod> {
     let class = class(49, code, tables);
-    let inlined = inline_subroutines(&ClassFile::read(&class).unwrap())?;
+    let inlined = inline_class(&ClassFile::read(&class).unwrap())?;
     let inlined = ClassFile::read(&inlined).unwrap();
     let method = inlined.methods().next().unwrap();
     let code = method.code().unwrap().unwrap();
@@ -112,7 +113,7 @@ fn code_without_a_call_and_newer_classes_stay_unchanged() {
     // The byte of a `jsr` as the operand of another instruction.
     assert_eq!(code_of(&[WIDE, RET, 0, 0xa8, RETURN]), None);
     let newer = class(51, &[JSR, 0, 4, RETURN, ASTORE_0, RET, 0], &NO_TABLES);
-    assert_eq!(inline_subroutines(&ClassFile::read(&newer).unwrap()), None);
+    assert_eq!(inline_class(&ClassFile::read(&newer).unwrap()), None);
 }
 
 #[test]

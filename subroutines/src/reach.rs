@@ -5,8 +5,7 @@ use std::collections::btree_map::Entry;
 
 use jvms::opcode;
 
-use crate::class::{Code, Instruction};
-use crate::index::PoolIndex;
+use rewriter::{Code, Instruction, PoolIndex};
 
 /// A row of the exception table with instruction numbers instead of bcis.
 #[derive(Debug, Clone, Copy)]

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use jvms::opcode::{self, Form};
 
-use super::reach::{Body, Reach};
-use crate::class::{Code, Instruction};
-use crate::limits::MAX_CODE_LENGTH;
+use crate::reach::{Body, Reach};
+use rewriter::limits::MAX_CODE_LENGTH;
+use rewriter::{Bci, Code, Instruction};
 
 /// Bytes of `aconst_null` and `goto_w`, which replace a `jsr`.
 const CALL: usize = 6;
@@ -234,7 +234,7 @@ impl<'r> Copies<'r> {
         body: &Body<'_>,
         out: &mut Vec<u8>,
     ) -> Option<()> {
-        let place = |bci: Option<crate::index::Bci>| {
+        let place = |bci: Option<Bci>| {
             let number = body.number(u32::from(bci?.0))?;
             distance(piece.bci, self.target(piece.copy, number)?)
         };
