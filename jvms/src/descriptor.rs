@@ -472,5 +472,15 @@ fn dimensions(descriptor: &[u8]) -> usize {
     brackets.count()
 }
 
+/// Returns the return type of a method descriptor without parsing its parameters; absent for `void`.
+#[must_use]
+pub fn return_type(descriptor: &[u8]) -> Option<FieldType<'_>> {
+    let parameters = descriptor.iter().rposition(|byte| *byte == b')')?;
+    let (_, [_, result @ ..]) = descriptor.split_at_checked(parameters)? else {
+        return None;
+    };
+    FieldType::parse(result).ok()
+}
+
 #[cfg(test)]
 mod tests;

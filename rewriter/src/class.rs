@@ -27,7 +27,7 @@ pub use header::ClassHeader;
 pub use instruction::{Instruction, Instructions, Switch};
 pub use method::Method;
 
-pub(crate) use annotation::{skip_element_value, skip_target};
+pub(crate) use annotation::{skip_after_target, skip_target};
 pub(crate) use attribute::skip_attributes;
 pub(crate) use code::CodeLayout;
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::fmt;
 
 use jvms::access_flags::{ACC_NATIVE, Declaration, mask};
 
-use crate::class::{Attribute, ClassFile, Method};
+use crate::class::{ClassFile, Method};
 use crate::cursor::{Cursor, u16_at, u16s};
 use crate::index::PoolIndex;
 use jvms::modified_utf8::Utf8;
@@ -199,7 +199,7 @@ fn names<'a>(found: impl Iterator<Item = Utf8<'a>>) -> Vec<String> {
 fn attributes(loaded: &ClassFile<'_>, new: &ClassFile<'_>, breaks: &mut Breaks) {
     let rule = SchemaRule::ClassAttributeChanged;
     let host = |class: &ClassFile<'_>| {
-        let found = class_attribute(class, "NestHost")?;
+        let found = class.attribute("NestHost")?;
         Some(vec![class_at(class, u16_at(found.bytes, 0)?)])
     };
     breaks.list(rule, "NestHost", host(loaded), host(new));
@@ -215,10 +215,6 @@ fn attributes(loaded: &ClassFile<'_>, new: &ClassFile<'_>, breaks: &mut Breaks) 
     );
 }
 
-fn class_attribute<'a>(class: &ClassFile<'a>, name: &str) -> Option<Attribute<'a>> {
-    class.attributes().find(|found| found.name == name)
-}
-
 fn class_at(class: &ClassFile<'_>, index: u16) -> String {
     let name = class.pool().class_name(PoolIndex(index));
     name.unwrap_or_default().to_str_lossless().into_owned()
@@ -226,7 +222,7 @@ fn class_at(class: &ClassFile<'_>, index: u16) -> String {
 
 /// Returns the names in a list of classes, whose order does not matter. An empty list counts as absent.
 fn class_list(class: &ClassFile<'_>, name: &str) -> Option<Vec<String>> {
-    let found = class_attribute(class, name)?;
+    let found = class.attribute(name)?;
     let indices = found.bytes.get(2..).unwrap_or_default();
     let mut names: Vec<_> = u16s(indices).map(|index| class_at(class, index)).collect();
     names.sort_unstable();
@@ -235,7 +231,7 @@ fn class_list(class: &ClassFile<'_>, name: &str) -> Option<Vec<String>> {
 
 /// Returns the components of a record as `name:descriptor` or `name:descriptor<signature>`.
 fn components(class: &ClassFile<'_>) -> Option<Vec<String>> {
-    let found = class_attribute(class, "Record")?;
+    let found = class.attribute("Record")?;
     let mut cursor = Cursor::new(found.bytes, found.offset);
     let count = cursor.u2("Record").ok()?;
     let text = |index| class.pool().utf8(PoolIndex(index)).unwrap_or_default();

@@ -38,32 +38,21 @@ impl<'a> Iterator for Annotations<'_, 'a> {
     }
 }
 
-/// Returns the descriptors of all annotations in `attributes`, visible and invisible.
+/// The attributes with annotations: those that reflection does not see, and all.
+pub(crate) const INVISIBLE: &[&str] = &["RuntimeInvisibleAnnotations"];
+pub(crate) const ALL: &[&str] = &["RuntimeVisibleAnnotations", "RuntimeInvisibleAnnotations"];
+
+/// Returns the descriptors of the annotations in the attributes of these names.
 pub(crate) fn descriptors<'c, 'a>(
     attributes: Attributes<'c, 'a>,
-    pool: &'c ConstantPool<'a>,
+    names: &'static [&'static str],
 ) -> impl Iterator<Item = Utf8<'a>> + 'c
 where
     'a: 'c,
 {
+    let pool = attributes.pool();
     attributes
-        .filter(|attribute| {
-            attribute.name == "RuntimeVisibleAnnotations"
-                || attribute.name == "RuntimeInvisibleAnnotations"
-        })
-        .flat_map(move |attribute| Annotations::new(pool, &attribute))
-}
-
-/// Returns the descriptors of the annotations in `attributes` that are invisible at run time.
-pub(crate) fn invisible<'c, 'a>(
-    attributes: Attributes<'c, 'a>,
-    pool: &'c ConstantPool<'a>,
-) -> impl Iterator<Item = Utf8<'a>> + 'c
-where
-    'a: 'c,
-{
-    attributes
-        .filter(|attribute| attribute.name == "RuntimeInvisibleAnnotations")
+        .filter(|attribute| names.iter().any(|name| attribute.name == *name))
         .flat_map(move |attribute| Annotations::new(pool, &attribute))
 }
 
@@ -83,7 +72,7 @@ fn skip_pairs(cursor: &mut Cursor<'_>, depth: u32) -> Result<(), ReadError> {
 }
 
 /// Skips an `element_value`.
-pub(crate) fn skip_element_value(cursor: &mut Cursor<'_>, depth: u32) -> Result<(), ReadError> {
+fn skip_element_value(cursor: &mut Cursor<'_>, depth: u32) -> Result<(), ReadError> {
     if depth >= MAX_ELEMENT_DEPTH {
         return Err(ReadError::TooDeep {
             offset: cursor.offset(),
@@ -103,6 +92,17 @@ pub(crate) fn skip_element_value(cursor: &mut Cursor<'_>, depth: u32) -> Result<
     }
 }
 
+/// Skips a `type_annotation` after its target (JVMS 4.7.20).
+pub(crate) fn skip_after_target(cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
+    skip_path(cursor)?;
+    skip_annotation(cursor, 0)
+}
+
+fn skip_path(cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
+    let steps = usize::from(cursor.u1("type_path")?);
+    cursor.take(steps * 2, "type_path").map(drop)
+}
+
 /// Skips `target_info` and `type_path` (JVMS 4.7.20).
 pub(crate) fn skip_target(cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
     let structure = "type_annotation.target_info";
@@ -118,7 +118,5 @@ pub(crate) fn skip_target(cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
         }
     };
     cursor.take(length, structure)?;
-    let steps = usize::from(cursor.u1("type_path")?);
-    cursor.take(steps * 2, "type_path")?;
-    Ok(())
+    skip_path(cursor)
 }

@@ -45,8 +45,7 @@ impl<'a> RecordComponent<'_, 'a> {
     /// Returns the text of `Signature` (JVMS 4.7.9).
     #[must_use]
     pub fn signature(&self) -> Option<Utf8<'a>> {
-        let mut attributes = self.attributes.clone();
-        let found = attributes.find(|found| found.name == "Signature")?;
+        let found = self.attributes.clone().named("Signature")?;
         found.utf8(self.attributes.pool())
     }
 }
@@ -71,13 +70,9 @@ fn classes<'a>(
 }
 
 impl<'a> ClassFile<'a> {
-    fn declared(&self, name: &str) -> Option<Attribute<'a>> {
-        self.attributes().find(|attribute| attribute.name == name)
-    }
-
     /// Returns the entries of `InnerClasses` (JVMS 4.7.6).
     pub fn inner_classes(&self) -> impl Iterator<Item = InnerClass<'a>> + '_ {
-        let listed = self.declared("InnerClasses");
+        let listed = self.attribute("InnerClasses");
         let rows = listed.and_then(|found| found.bytes.get(2..));
         let pool = self.pool();
         rows.unwrap_or_default().chunks_exact(8).filter_map(|row| {
@@ -94,7 +89,7 @@ impl<'a> ClassFile<'a> {
     /// Returns `EnclosingMethod` of a local or anonymous class.
     #[must_use]
     pub fn enclosing(&self) -> Option<Enclosing<'a>> {
-        let found = self.declared("EnclosingMethod")?;
+        let found = self.attribute("EnclosingMethod")?;
         let index = |at| u16_at(found.bytes, at).map(PoolIndex);
         Some(Enclosing {
             class: self.pool().class_name(index(0)?)?,
@@ -105,7 +100,7 @@ impl<'a> ClassFile<'a> {
     /// Returns the components, if the class is a record.
     #[must_use]
     pub fn record_components(&self) -> Option<Vec<RecordComponent<'_, 'a>>> {
-        let found = self.declared("Record")?;
+        let found = self.attribute("Record")?;
         let mut cursor = Cursor::at(self.bytes(), found.offset as usize, 0);
         let mut components = Vec::new();
         for _ in 0..cursor.u2("Record").ok()? {
@@ -126,33 +121,31 @@ impl<'a> ClassFile<'a> {
 
     /// Returns the classes of `PermittedSubclasses` (JVMS 4.7.31).
     pub fn permitted_subclasses(&self) -> impl Iterator<Item = Utf8<'a>> + '_ {
-        classes(self.declared("PermittedSubclasses"), self.pool())
+        classes(self.attribute("PermittedSubclasses"), self.pool())
     }
 
     /// Returns the class of `NestHost` (JVMS 4.7.28).
     #[must_use]
     pub fn nest_host(&self) -> Option<Utf8<'a>> {
-        let host = u16_at(self.declared("NestHost")?.bytes, 0)?;
+        let host = u16_at(self.attribute("NestHost")?.bytes, 0)?;
         self.pool().class_name(PoolIndex(host))
     }
 
     /// Returns the classes of `NestMembers` (JVMS 4.7.29).
     pub fn nest_members(&self) -> impl Iterator<Item = Utf8<'a>> + '_ {
-        classes(self.declared("NestMembers"), self.pool())
+        classes(self.attribute("NestMembers"), self.pool())
     }
 }
 
 impl<'c, 'a> Method<'c, 'a> {
     /// Returns the classes of `Exceptions` (JVMS 4.7.5).
     pub fn exceptions(&self) -> impl Iterator<Item = Utf8<'a>> + 'c {
-        let found = self.attributes().find(|found| found.name == "Exceptions");
-        classes(found, self.class().pool())
+        classes(self.attributes().named("Exceptions"), self.class().pool())
     }
 
     /// Returns the entries of `MethodParameters` (JVMS 4.7.24).
     pub fn parameters(&self) -> impl Iterator<Item = Parameter<'a>> + 'c {
-        let mut attributes = self.attributes();
-        let found = attributes.find(|found| found.name == "MethodParameters");
+        let found = self.attributes().named("MethodParameters");
         let rows = found.and_then(|found| found.bytes.get(1..));
         let pool = self.class().pool();
         rows.unwrap_or_default().chunks_exact(4).filter_map(|row| {

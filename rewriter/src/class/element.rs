@@ -124,8 +124,7 @@ impl<'a> Method<'_, 'a> {
     /// malformed.
     #[must_use]
     pub fn annotation_default(&self) -> Vec<DeclaredElement<'a>> {
-        let mut attributes = self.attributes();
-        let found = attributes.find(|found| found.name == "AnnotationDefault");
+        let found = self.attributes().named("AnnotationDefault");
         let read = |attribute: Attribute<'a>| {
             let mut reader = Reader::new(self.class().pool(), &attribute);
             reader.value(Utf8::default(), 0)?;

@@ -52,7 +52,7 @@ impl<'c, 'a> Field<'c, 'a> {
 
     /// Returns the descriptors of its annotations, visible and invisible at run time.
     pub fn annotations(&self) -> impl Iterator<Item = Utf8<'a>> + 'c {
-        annotation::descriptors(self.attributes(), self.class.pool())
+        annotation::descriptors(self.attributes(), annotation::ALL)
     }
 
     /// Offset of the `field_info` in the class file.

@@ -1,6 +1,6 @@
 //! The class file (JVMS 4.1) as a lazy view.
 
-use crate::class::annotation::descriptors;
+use crate::class::annotation;
 use crate::class::attribute::bootstrap_methods;
 use crate::class::attribute::{Attribute, Attributes, BootstrapMethod, skip_attributes};
 use crate::class::code::CodeLayout;
@@ -253,8 +253,10 @@ impl<'a> ClassFile<'a> {
         Attributes::new(&self.pool, self.bytes, self.attributes as usize)
     }
 
-    fn attribute(&self, name: &str) -> Option<Attribute<'a>> {
-        self.attributes().find(|attribute| attribute.name == name)
+    /// Returns the first attribute of this name.
+    #[must_use]
+    pub fn attribute(&self, name: &str) -> Option<Attribute<'a>> {
+        self.attributes().named(name)
     }
 
     /// Returns the text of `SourceFile` (JVMS 4.7.10).
@@ -278,7 +280,7 @@ impl<'a> ClassFile<'a> {
 
     /// Returns the descriptors of the class's annotations, visible and invisible at run time.
     pub fn annotations(&self) -> impl Iterator<Item = Utf8<'a>> + '_ {
-        descriptors(self.attributes(), &self.pool)
+        annotation::descriptors(self.attributes(), annotation::ALL)
     }
 
     /// Returns the table of `BootstrapMethods` (JVMS 4.7.23), in order.

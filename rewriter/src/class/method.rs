@@ -78,9 +78,8 @@ impl<'c, 'a> Method<'c, 'a> {
     /// Returns the text of `Signature` (JVMS 4.7.9).
     #[must_use]
     pub fn signature(&self) -> Option<Utf8<'a>> {
-        self.attributes()
-            .find(|found| found.name == "Signature")?
-            .utf8(self.class.pool())
+        let found = self.attributes().named("Signature")?;
+        found.utf8(self.class.pool())
     }
 
     /// Returns its attributes, `Code` included.
@@ -92,12 +91,12 @@ impl<'c, 'a> Method<'c, 'a> {
 
     /// Returns the descriptors of its annotations, visible and invisible at run time.
     pub fn annotations(&self) -> impl Iterator<Item = Utf8<'a>> + 'c {
-        annotation::descriptors(self.attributes(), self.class.pool())
+        annotation::descriptors(self.attributes(), annotation::ALL)
     }
 
     /// Returns the descriptors of its annotations that are invisible at run time (JVMS 4.7.17).
     pub fn invisible_annotations(&self) -> impl Iterator<Item = Utf8<'a>> + 'c {
-        annotation::invisible(self.attributes(), self.class.pool())
+        annotation::descriptors(self.attributes(), annotation::INVISIBLE)
     }
 
     /// Returns the offset of the `method_info` in the class file.
@@ -154,7 +153,7 @@ impl<'c, 'a> Method<'c, 'a> {
     /// Returns the undecoded contents of its `Code` attribute.
     #[must_use]
     pub fn code_attribute(&self) -> Option<Attribute<'a>> {
-        self.attributes().find(|found| found.name == "Code")
+        self.attributes().named("Code")
     }
 }
 

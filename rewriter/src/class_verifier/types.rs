@@ -8,7 +8,7 @@ use crate::class_verifier::error::CodeFault;
 use crate::limits::{FRAMES_REQUIRED_SINCE, FRAMES_SINCE};
 use crate::self_check::{Machine, Source};
 use crate::typing::{Class, FrameReader, Origin, Type};
-use jvms::descriptor::FieldType;
+use jvms::descriptor::return_type;
 use jvms::opcode::*;
 
 /// Maximum number of types in the frames of one method. The same limit holds for the handlers of all its instructions.
@@ -29,8 +29,7 @@ pub(super) fn check_types(
     code: &Code<'_, '_>,
     starts: &[bool],
 ) -> Result<(), CodeFault> {
-    let mut attributes = code.attributes();
-    let table = attributes.find(|found| found.name == "StackMapTable");
+    let table = code.attributes().named("StackMapTable");
     let version = class.major_version();
     let framed = version >= FRAMES_REQUIRED_SINCE || version >= FRAMES_SINCE && table.is_some();
     if !framed {
@@ -55,12 +54,7 @@ pub(super) fn check_types(
         last = at;
     }
     followed.next().map_err(|_| (last, FRAMES))?;
-    let descriptor = method.descriptor().as_bytes();
-    let result = descriptor.iter().rposition(|byte| *byte == b')');
-    let result = result.and_then(|close| descriptor.get(close + 1..));
-    let result = result
-        .and_then(|result| FieldType::parse(result).ok())
-        .map(Type::of);
+    let result = return_type(method.descriptor().as_bytes()).map(Type::of);
     let source = Source {
         pool: class.pool(),
         code: code.bytes(),

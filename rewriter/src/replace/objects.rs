@@ -146,10 +146,7 @@ pub(crate) fn is_named_by_a_frame<'t>(
     bci: Bci,
 ) -> Result<bool, ChangeError> {
     let unreadable = ChangeError::NotHere("the stack map frames cannot be read");
-    let table = code
-        .attributes()
-        .find(|found| found.name == "StackMapTable");
-    let Some(table) = table else {
+    let Some(table) = code.attributes().named("StackMapTable") else {
         return Ok(false);
     };
     let limits = (code.max_locals(), code.max_stack());

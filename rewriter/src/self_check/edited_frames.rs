@@ -19,6 +19,7 @@ use crate::self_check::unsplice::{FoundSnippet, Unsplice};
 use crate::snippet::Snippet;
 use crate::splice::{Positions, edit_index};
 use crate::typing::{Class, FrameReader, Hierarchy, Origin, Type};
+use jvms::descriptor::return_type;
 use jvms::opcode;
 
 /// Maximum number of types in the added frames of one method.
@@ -72,8 +73,7 @@ impl<'t> EditedFrames<'_, 't> {
     }
 
     fn table(code: &Code<'_, 't>) -> Option<Attribute<'t>> {
-        let mut attributes = code.attributes();
-        attributes.find(|found| found.name == "StackMapTable")
+        code.attributes().named("StackMapTable")
     }
 
     pub(super) fn has_frames(&self) -> bool {
@@ -443,9 +443,7 @@ impl<'t> EditedFrames<'_, 't> {
             Some(code) if opcode::is_return(*code) => {
                 let method = self.original.method(self.method);
                 let descriptor = method.map(|method| method.descriptor().as_bytes());
-                let descriptor = descriptor.map(jvms::descriptor::MethodDescriptor::parse);
-                let returns = descriptor.and_then(Result::ok);
-                let returns = returns.and_then(|found| found.return_type());
+                let returns = descriptor.and_then(return_type);
                 returns.map(Type::of).into_iter().collect()
             }
             _ => Vec::new(),

@@ -7,7 +7,7 @@ use crate::class::{Instruction, Instructions};
 use crate::plan::SkipReason;
 use crate::pool::{ConstantPool, LoadableConstant};
 use crate::typing::{Class, FrameReader, Origin, Type};
-use jvms::descriptor::{FieldType, Parameters};
+use jvms::descriptor::{FieldType, Parameters, return_type};
 use jvms::opcode::general_form;
 use jvms::opcode::*;
 
@@ -256,11 +256,9 @@ impl<'t> Machine<'t> {
             _ if member?.name == "<init>" => self.initialize(source)?,
             _ => drop(self.pop_reference()?),
         }
-        let close = descriptor.iter().rposition(|byte| *byte == b')');
-        let result = close.and_then(|close| descriptor.get(close + 1..));
-        match result.map(FieldType::parse) {
-            Some(Ok(result)) => self.push(Type::of(result)),
-            _ => Some(()),
+        match return_type(descriptor) {
+            Some(result) => self.push(Type::of(result)),
+            None => Some(()),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::arithmetic::u2;
 use crate::class::{
-    Attribute, CodeTable, Instructions, contains, contains_jointly, skip_element_value,
+    Attribute, CodeTable, Instructions, contains, contains_jointly, skip_after_target,
 };
 use crate::cursor::{Cursor, u16_at};
 use crate::limits::MAX_EXTENDED_RANGES;
@@ -294,13 +294,7 @@ impl Tables<'_> {
         let mut cursor = Cursor::new(self.old, 0);
         for _ in 0..cursor.u2("type annotations").ok()? {
             self.annotated(&mut cursor)?;
-            let steps = usize::from(cursor.u1("type_path").ok()?);
-            cursor.take(steps * 2, "type_path").ok()?;
-            cursor.u2("type_annotation.type_index").ok()?;
-            for _ in 0..cursor.u2("type_annotation").ok()? {
-                cursor.u2("element_value_pairs").ok()?;
-                skip_element_value(&mut cursor, 0).ok()?;
-            }
+            skip_after_target(&mut cursor).ok()?;
         }
         Some(())
     }

@@ -4,7 +4,7 @@
 
 use crate::arithmetic::u2;
 use crate::bytes::write_at;
-use crate::class::{Attribute, CodeTable, contains, contains_jointly, skip_element_value};
+use crate::class::{Attribute, CodeTable, contains, contains_jointly, skip_after_target};
 use crate::cursor::{Cursor, u16_at};
 use crate::error::ReadError;
 use crate::index::Bci;
@@ -304,13 +304,7 @@ fn type_annotations(
     for _ in 0..cursor.u2("type annotations")? {
         let kind = cursor.u1("type_annotation.target_type")?;
         type_target(kind, &mut cursor, table, layout)?;
-        let steps = usize::from(cursor.u1("type_path")?);
-        cursor.take(steps * 2, "type_path")?;
-        cursor.u2("type_annotation.type_index")?;
-        for _ in 0..cursor.u2("type_annotation")? {
-            cursor.u2("element_value_pairs")?;
-            skip_element_value(&mut cursor, 0)?;
-        }
+        skip_after_target(&mut cursor)?;
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ use crate::limits::MAX_ELEMENT_DEPTH;
 use crate::pool::PoolWriter;
 use crate::structure::names::{Names, Role};
 use jvms::constant_tag;
+use jvms::descriptor::{FieldType, return_type};
 
 /// Returns the class file with the new names of these edits; other edits are ignored.
 ///
@@ -224,10 +225,10 @@ impl<'a> Renamer<'_, 'a> {
             return None;
         }
         let method = pool.method_type(found.arguments().next()?)?;
-        let close = descriptor.iter().rposition(|byte| *byte == b')')?;
-        let result = descriptor.get(close + 1..)?;
-        let interface = result.strip_prefix(b"L")?.strip_suffix(b";")?;
-        Some((interface, method.as_bytes()))
+        match return_type(descriptor)? {
+            FieldType::Class(interface) => Some((interface, method.as_bytes())),
+            _ => None,
+        }
     }
 
     fn members(&mut self) -> Result<(), StructureError> {

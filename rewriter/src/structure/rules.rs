@@ -124,9 +124,10 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
                 let found = self.find(*method)?;
                 let name = heading(&found);
                 if !found.has_code() {
-                    let reason = "an abstract or native method has no body to replace";
-                    let what = format!("replacing the body of {name}");
-                    return Err(StructureError::DoesNotSuit { what, reason });
+                    return unsuited(
+                        format!("replacing the body of {name}"),
+                        "an abstract or native method has no body to replace",
+                    );
                 }
                 self.take(*method, &name)
             }
@@ -158,10 +159,7 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
             descriptor,
             value,
         } = field;
-        let key = (
-            modified_utf8::encode(name),
-            modified_utf8::encode(descriptor),
-        );
+        let key = encoded(name, descriptor);
         if !is_unqualified(&key.0) {
             return Err(bad("field name", name));
         }
@@ -171,12 +169,7 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
         self.expect_identifier(name)?;
         let member = format!("field {name}:{descriptor}");
         if let Err(reason) = field_flags(*flags, self.is_interface()) {
-            let flags = *flags;
-            return Err(StructureError::BadFlags {
-                member,
-                flags,
-                reason,
-            });
+            return bad_flags(member, *flags, reason);
         }
         let fits = value.as_ref().is_none_or(|value| match value {
             Constant::Integer(_) => matches!(descriptor.as_str(), "I" | "Z" | "B" | "C" | "S"),
@@ -191,7 +184,7 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
             return Err(StructureError::DoesNotSuit { what, reason });
         }
         if !self.fields.insert(key) {
-            return Err(StructureError::Twice { what: member });
+            return twice(member);
         }
         Ok(())
     }
@@ -203,10 +196,7 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
             descriptor,
             body,
         } = method;
-        let key = (
-            modified_utf8::encode(name),
-            modified_utf8::encode(descriptor),
-        );
+        let key = encoded(name, descriptor);
         method_name(&key.0, name, descriptor)?;
         let Ok(found) = MethodDescriptor::checked(&key.1) else {
             return Err(bad("method descriptor", descriptor));
@@ -228,15 +218,10 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
             _ => Ok(()),
         });
         if let Err(reason) = checked {
-            let flags = *flags;
-            return Err(StructureError::BadFlags {
-                member,
-                flags,
-                reason,
-            });
+            return bad_flags(member, *flags, reason);
         }
         if !self.methods.insert(key) {
-            return Err(StructureError::Twice { what: member });
+            return twice(member);
         }
         Ok(())
     }
@@ -263,13 +248,13 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
         }
         self.expect_identifiers(name)?;
         if self.class.this_class().as_bytes() == key {
-            let what = format!("interface {name}");
-            let reason = "a class cannot be its own interface";
-            return Err(StructureError::DoesNotSuit { what, reason });
+            return unsuited(
+                format!("interface {name}"),
+                "a class cannot be its own interface",
+            );
         }
         if !self.interfaces.insert(key) {
-            let what = format!("interface {name}");
-            return Err(StructureError::Twice { what });
+            return twice(format!("interface {name}"));
         }
         Ok(())
     }
@@ -280,10 +265,7 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
             Target::Class => Ok(self.class.attributes()),
             Target::Method(method) => Ok(self.find(*method)?.attributes()),
             Target::Field { name, descriptor } => {
-                let key = (
-                    modified_utf8::encode(name),
-                    modified_utf8::encode(descriptor),
-                );
+                let key = encoded(name, descriptor);
                 let mut fields = self.class.fields();
                 let found = fields.find(|field| {
                     field.name().as_bytes() == key.0 && field.descriptor().as_bytes() == key.1
@@ -310,10 +292,7 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
                 found.annotations().any(|found| found.as_bytes() == key)
             }
             Target::Field { name, descriptor } => {
-                let wanted = (
-                    modified_utf8::encode(name),
-                    modified_utf8::encode(descriptor),
-                );
+                let wanted = encoded(name, descriptor);
                 self.class
                     .fields()
                     .filter(|field| field.name().as_bytes() == wanted.0)
@@ -323,8 +302,7 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
         };
         let added = (target.clone(), descriptor.to_owned());
         if there || !self.annotations.insert(added) {
-            let what = format!("annotation {descriptor} on {target}");
-            return Err(StructureError::Twice { what });
+            return twice(format!("annotation {descriptor} on {target}"));
         }
         Ok(())
     }
@@ -367,14 +345,14 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
                 || self.interfaces.contains(name)
         };
         if self.class.this_class() == to && parent(&modified_utf8::encode(from)) {
-            let what = format!("a new name of type {from}");
-            let reason = "a class cannot extend or implement itself";
-            return Err(StructureError::DoesNotSuit { what, reason });
+            return unsuited(
+                format!("a new name of type {from}"),
+                "a class cannot extend or implement itself",
+            );
         }
         let known = self.types.entry(from.to_owned());
         if known.or_insert_with(|| to.to_owned()) != to {
-            let what = format!("a new name of type {from}");
-            return Err(StructureError::Twice { what });
+            return twice(format!("a new name of type {from}"));
         }
         Ok(())
     }
@@ -411,14 +389,10 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
             } else {
                 &mut self.fields
             };
-            let old = (
-                modified_utf8::encode(name),
-                modified_utf8::encode(descriptor),
-            );
+            let old = self::encoded(name, descriptor);
             let new = (modified_utf8::encode(to), old.1.clone());
             if members.remove(&old) && !members.insert(new) {
-                let what = format!("member {to}:{descriptor}");
-                return Err(StructureError::Twice { what });
+                return twice(format!("member {to}:{descriptor}"));
             }
         }
         let what = format!("a new name of {owner}.{name}:{descriptor}");
@@ -432,9 +406,7 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
         let found = self.find(wrapper.method)?;
         let name = heading(&found);
         if found.access_flags() & ACC_NATIVE == 0 {
-            let what = format!("wrapping {name}");
-            let reason = "the method is not native";
-            return Err(StructureError::DoesNotSuit { what, reason });
+            return unsuited(format!("wrapping {name}"), "the method is not native");
         }
         let prefix = modified_utf8::encode(&wrapper.prefix);
         if !is_called_by_name(&prefix) {
@@ -444,11 +416,31 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
         renamed.extend_from_slice(found.name().as_bytes());
         let key = (renamed, found.descriptor().as_bytes().to_vec());
         if !self.methods.insert(key) {
-            let what = format!("method {}{name}", wrapper.prefix);
-            return Err(StructureError::Twice { what });
+            return twice(format!("method {}{name}", wrapper.prefix));
         }
         self.take(wrapper.method, &name)
     }
+}
+
+fn encoded(name: &str, descriptor: &str) -> Key {
+    let [name, descriptor] = [name, descriptor].map(modified_utf8::encode);
+    (name, descriptor)
+}
+
+fn twice(what: String) -> Result<(), StructureError> {
+    Err(StructureError::Twice { what })
+}
+
+fn unsuited(what: String, reason: &'static str) -> Result<(), StructureError> {
+    Err(StructureError::DoesNotSuit { what, reason })
+}
+
+fn bad_flags(member: String, flags: u16, reason: &'static str) -> Result<(), StructureError> {
+    Err(StructureError::BadFlags {
+        member,
+        flags,
+        reason,
+    })
 }
 
 /// Returns name and descriptor for display.

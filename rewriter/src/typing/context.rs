@@ -55,9 +55,7 @@ impl<'t> MethodContext<'t> {
                 index: u16_at(class.bytes(), at).unwrap_or_default(),
             }));
         }
-        let frames = code
-            .attributes()
-            .find(|found| found.name == "StackMapTable");
+        let frames = code.attributes().named("StackMapTable");
         let major = class.major_version();
         Ok(MethodContext {
             index: method.index(),

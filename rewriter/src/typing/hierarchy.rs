@@ -11,85 +11,73 @@ pub(crate) struct Hierarchy<'t> {
     interfaces: Vec<&'t [u8]>,
 }
 
-/// Superclasses other than `java/lang/Object`.
-const PARENTS: &[(&str, &str)] = &[
-    ("java/io/IOException", "java/lang/Exception"),
-    ("java/io/UncheckedIOException", "java/lang/RuntimeException"),
+/// Classes of `java.base` with their subclasses; other superclasses than `java/lang/Object`.
+const SUBCLASSES: [(&str, &[&str]); 9] = [
     (
-        "java/lang/ArithmeticException",
-        "java/lang/RuntimeException",
+        "java/lang/Error",
+        &[
+            "java/lang/AssertionError",
+            "java/lang/LinkageError",
+            "java/lang/VirtualMachineError",
+        ],
     ),
     (
-        "java/lang/ArrayIndexOutOfBoundsException",
-        "java/lang/IndexOutOfBoundsException",
-    ),
-    (
-        "java/lang/ArrayStoreException",
-        "java/lang/RuntimeException",
-    ),
-    ("java/lang/AssertionError", "java/lang/Error"),
-    ("java/lang/Byte", "java/lang/Number"),
-    ("java/lang/ClassCastException", "java/lang/RuntimeException"),
-    (
-        "java/lang/ClassNotFoundException",
-        "java/lang/ReflectiveOperationException",
-    ),
-    (
-        "java/lang/CloneNotSupportedException",
         "java/lang/Exception",
+        &[
+            "java/io/IOException",
+            "java/lang/CloneNotSupportedException",
+            "java/lang/InterruptedException",
+            "java/lang/ReflectiveOperationException",
+            "java/lang/RuntimeException",
+        ],
     ),
-    ("java/lang/Double", "java/lang/Number"),
-    ("java/lang/Error", "java/lang/Throwable"),
-    ("java/lang/Exception", "java/lang/Throwable"),
-    ("java/lang/Float", "java/lang/Number"),
     (
         "java/lang/IllegalArgumentException",
-        "java/lang/RuntimeException",
-    ),
-    (
-        "java/lang/IllegalStateException",
-        "java/lang/RuntimeException",
+        &["java/lang/NumberFormatException"],
     ),
     (
         "java/lang/IndexOutOfBoundsException",
-        "java/lang/RuntimeException",
-    ),
-    ("java/lang/Integer", "java/lang/Number"),
-    ("java/lang/InterruptedException", "java/lang/Exception"),
-    ("java/lang/LinkageError", "java/lang/Error"),
-    ("java/lang/Long", "java/lang/Number"),
-    (
-        "java/lang/NegativeArraySizeException",
-        "java/lang/RuntimeException",
+        &["java/lang/ArrayIndexOutOfBoundsException"],
     ),
     (
-        "java/lang/NullPointerException",
-        "java/lang/RuntimeException",
-    ),
-    (
-        "java/lang/NumberFormatException",
-        "java/lang/IllegalArgumentException",
-    ),
-    (
-        "java/lang/OutOfMemoryError",
-        "java/lang/VirtualMachineError",
+        "java/lang/Number",
+        &[
+            "java/lang/Byte",
+            "java/lang/Double",
+            "java/lang/Float",
+            "java/lang/Integer",
+            "java/lang/Long",
+            "java/lang/Short",
+        ],
     ),
     (
         "java/lang/ReflectiveOperationException",
-        "java/lang/Exception",
-    ),
-    ("java/lang/RuntimeException", "java/lang/Exception"),
-    ("java/lang/SecurityException", "java/lang/RuntimeException"),
-    ("java/lang/Short", "java/lang/Number"),
-    (
-        "java/lang/StackOverflowError",
-        "java/lang/VirtualMachineError",
+        &["java/lang/ClassNotFoundException"],
     ),
     (
-        "java/lang/UnsupportedOperationException",
         "java/lang/RuntimeException",
+        &[
+            "java/io/UncheckedIOException",
+            "java/lang/ArithmeticException",
+            "java/lang/ArrayStoreException",
+            "java/lang/ClassCastException",
+            "java/lang/IllegalArgumentException",
+            "java/lang/IllegalStateException",
+            "java/lang/IndexOutOfBoundsException",
+            "java/lang/NegativeArraySizeException",
+            "java/lang/NullPointerException",
+            "java/lang/SecurityException",
+            "java/lang/UnsupportedOperationException",
+        ],
     ),
-    ("java/lang/VirtualMachineError", "java/lang/Error"),
+    (
+        "java/lang/Throwable",
+        &["java/lang/Error", "java/lang/Exception"],
+    ),
+    (
+        "java/lang/VirtualMachineError",
+        &["java/lang/OutOfMemoryError", "java/lang/StackOverflowError"],
+    ),
 ];
 
 /// Interfaces: to the verifier every class implements them (JVMS 4.10.1.2).
@@ -113,10 +101,12 @@ const INTERFACES: &[&str] = &[
 const MOST_STEPS: usize = 16;
 
 fn parent(name: &[u8]) -> Option<&'static [u8]> {
-    let index = PARENTS
-        .binary_search_by(|(class, _)| class.as_bytes().cmp(name))
-        .ok()?;
-    PARENTS.get(index).map(|(_, parent)| parent.as_bytes())
+    let is_parent = |(_, classes): &&(&str, &[&str])| {
+        let mut classes = classes.iter();
+        classes.any(|class| class.as_bytes() == name)
+    };
+    let found = SUBCLASSES.iter().find(is_parent);
+    found.map(|(parent, _)| parent.as_bytes())
 }
 
 fn is_interface(name: &[u8]) -> bool {
@@ -225,7 +215,6 @@ mod tests {
 
     #[test]
     fn tables_are_sorted() {
-        assert!(PARENTS.is_sorted_by(|a, b| a.0 < b.0));
         assert!(INTERFACES.is_sorted_by(|a, b| a < b));
     }
 

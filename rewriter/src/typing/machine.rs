@@ -4,7 +4,7 @@ use crate::limits::MAX_STACK;
 use crate::typing::hierarchy::Hierarchy;
 use crate::typing::table::effect;
 use crate::typing::types::{Class, Origin, Type};
-use jvms::descriptor::{FieldType, Parameters};
+use jvms::descriptor::{FieldType, Parameters, return_type};
 use jvms::opcode;
 use jvms::opcode::*;
 
@@ -357,7 +357,7 @@ impl<'t> Machine<'t> {
 
     /// Pushes the return value of a call.
     pub(crate) fn returned(&mut self, descriptor: &'t [u8]) -> Step<'t> {
-        match result(descriptor) {
+        match return_type(descriptor) {
             Some(value) => self.push(Type::of(value)),
             None => Ok(()),
         }
@@ -447,12 +447,6 @@ impl<'t> Machine<'t> {
         self.pop_as(Type::Int, known)?;
         self.push(Type::Object(Class::of_primitives(i32::from(kind))))
     }
-}
-
-/// Returns the return type of this descriptor without parsing the parameters again; `None` for `void`.
-fn result(descriptor: &[u8]) -> Option<FieldType<'_>> {
-    let close = descriptor.iter().rposition(|byte| *byte == b')')?;
-    FieldType::parse(descriptor.get(close + 1..)?).ok()
 }
 
 fn letter_type(letter: u8) -> Type<'static> {

@@ -83,6 +83,11 @@ pub(crate) fn type_snippet<'t>(
 }
 
 #[cold]
+fn refuse<T>(at: u32, reason: &'static str) -> Result<T, SnippetError> {
+    Err(SnippetError::NotHere { at, reason })
+}
+
+#[cold]
 fn mismatch(at: u32, mnemonic: &'static str, fault: Fault<'_>) -> SnippetError {
     let found = fault
         .found
@@ -125,9 +130,10 @@ impl<'t, 's> Check<'t, 's> {
         let end = operations.len() as u32;
         match dead {
             Some(at) if !self.changed => {
-                let reason =
-                    "this code is unreachable: place the label of a jump before it, or remove it";
-                return Err(SnippetError::NotHere { at, reason });
+                return refuse(
+                    at,
+                    "this code is unreachable: place the label of a jump before it, or remove it",
+                );
             }
             _ => {}
         }
@@ -139,8 +145,7 @@ impl<'t, 's> Check<'t, 's> {
 
     fn end(&self, at: u32) -> Result<(), SnippetError> {
         if self.context.whole_body {
-            let reason = "a body must return or throw, but it ends here";
-            return Err(SnippetError::NotHere { at, reason });
+            return refuse(at, "a body must return or throw, but it ends here");
         }
         let (left, wanted) = (&self.machine.stack, self.context.left());
         let fits = left.len() == wanted.len()
@@ -190,8 +195,7 @@ impl<'t, 's> Check<'t, 's> {
             let entries = self.machine.locals.len() + self.machine.stack.len();
             self.size += entries + 1;
             if self.size > MAX_SNIPPET_STATE {
-                let reason = "too many values are alive at too many labels";
-                return Err(SnippetError::NotHere { at, reason });
+                return refuse(at, "too many values are alive at too many labels");
             }
             *known = Some(State {
                 locals: self.machine.locals.clone(),
@@ -218,8 +222,10 @@ impl<'t, 's> Check<'t, 's> {
             self.changed |= widen(old, *new);
         }
         if state.this != self.this {
-            let reason = "this is initialized on one path to this label but not on the other";
-            return Err(SnippetError::NotHere { at, reason });
+            return refuse(
+                at,
+                "this is initialized on one path to this label but not on the other",
+            );
         }
         for (old, new) in state.stack.iter_mut().zip(&self.machine.stack) {
             let before = *old;
@@ -289,8 +295,10 @@ impl<'t, 's> Check<'t, 's> {
                     .filter(|found| **found == made)
                     .for_each(|found| *found = Type::Top);
                 if machine.stack.contains(&made) {
-                    let reason = "the object of the previous iteration is not initialized yet";
-                    return Err(SnippetError::NotHere { at, reason });
+                    return refuse(
+                        at,
+                        "the object of the previous iteration is not initialized yet",
+                    );
                 }
                 machine.push(made).map_err(fault(opcode::NEW))?;
             }
@@ -370,8 +378,10 @@ impl<'t, 's> Check<'t, 's> {
         };
         let argument = found.ok_or(missing)?;
         if argument.lost && !self.context.at_entry {
-            let reason = "the method overwrites this parameter's slot; load it at the entry";
-            return Err(SnippetError::NotHere { at, reason });
+            return refuse(
+                at,
+                "the method overwrites this parameter's slot; load it at the entry",
+            );
         }
         Ok(Type::of(argument.kind))
     }
@@ -426,24 +436,30 @@ impl<'t, 's> Check<'t, 's> {
                 Type::object(b"java/lang/Class")
             }
             Value::Class(_) => {
-                let reason =
-                    "class files before version 49 have no class constants; call Class.forName";
-                return Err(SnippetError::NotHere { at, reason });
+                return refuse(
+                    at,
+                    "class files before version 49 have no class constants; call Class.forName",
+                );
             }
         })
     }
 
     fn invoke(&mut self, at: u32, code: u8, member: &'t EncodedMember) -> Result<(), SnippetError> {
         let known = self.context.known;
-        let here = |reason| Err(SnippetError::NotHere { at, reason });
         let fault = |fault| mismatch(at, opcode::mnemonic(code).unwrap_or("?"), fault);
         let owner = Class::named(&member.owner);
         let new_style = matches!(code, opcode::INVOKESTATIC | opcode::INVOKESPECIAL);
         if member.interface && new_style && self.context.major < STATIC_INTERFACE_METHODS_SINCE {
-            return here("class files before version 52 cannot call such a method of an interface");
+            return refuse(
+                at,
+                "class files before version 52 cannot call such a method of an interface",
+            );
         }
         if owner.is_array() && (code != opcode::INVOKEVIRTUAL || member.name != b"clone") {
-            return here("arrays have no such method; name java/lang/Object as its owner");
+            return refuse(
+                at,
+                "arrays have no such method; name java/lang/Object as its owner",
+            );
         }
         let machine = &mut self.machine;
         machine
@@ -454,7 +470,7 @@ impl<'t, 's> Check<'t, 's> {
             let this = Class::plain(known.this);
             let on_this = machine.stack.last() == Some(&Type::UninitializedThis);
             if on_this && owner != this && !known.is_superclass(owner.name) {
-                return here("a constructor calls one of its own class or superclass");
+                return refuse(at, "a constructor calls one of its own class or superclass");
             }
             let class_of_new = |origin| match origin {
                 Origin::Snippet(at) => match snippet.operations().get(at as usize) {
@@ -471,7 +487,10 @@ impl<'t, 's> Check<'t, 's> {
             }
         } else if code == opcode::INVOKESPECIAL {
             if owner.name != known.this && !known.is_parent(owner.name) {
-                return here("invokespecial calls methods of the class itself or of its parents");
+                return refuse(
+                    at,
+                    "invokespecial calls methods of the class itself or of its parents",
+                );
             }
             machine
                 .pop_as(Type::Object(Class::plain(known.this)), known)
@@ -520,8 +539,7 @@ impl<'t, 's> Check<'t, 's> {
         }
         let ready = self.context.may_return || matches!(self.this, Some(Type::Object(_)));
         if !ready {
-            let reason = "a constructor cannot return before super() or this()";
-            return Err(SnippetError::NotHere { at, reason });
+            return refuse(at, "a constructor cannot return before super() or this()");
         }
         Ok(())
     }
@@ -535,8 +553,7 @@ impl<'t, 's> Check<'t, 's> {
         if self.passed.get(label.0 as usize) == Some(&true) {
             let all = self.machine.locals.iter().chain(&self.machine.stack);
             if all.clone().any(Type::is_uninitialized) {
-                let reason = "a backward jump cannot carry an uninitialized object";
-                return Err(SnippetError::NotHere { at, reason });
+                return refuse(at, "a backward jump cannot carry an uninitialized object");
             }
         }
         self.merge(label, at, name)?;

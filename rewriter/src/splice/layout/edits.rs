@@ -82,15 +82,9 @@ impl Layout {
     }
 
     fn place(&mut self, code: &[u8], location: Location, index: u64) -> Result<(), SkipReason> {
-        let mut add = |bci: usize, rank: u64| {
-            self.keys.push(((bci as u64) << 32) | (rank << 24) | index);
-        };
-        match location {
-            Location::Entry => add(0, RANK_PRE),
-            Location::Before(bci) if self.begins(bci) => {
-                self.keys
-                    .push((u64::from(bci.0) << 32) | (RANK_BEFORE << 24) | index);
-            }
+        let (bci, rank) = match location {
+            Location::Entry => (0, RANK_PRE),
+            Location::Before(bci) if self.begins(bci) => (usize::from(bci), RANK_BEFORE),
             Location::FallThrough(source) if self.begins(source) => {
                 let at = usize::from(source);
                 let missing = || SkipReason::NoSuchLocation { bci: source };
@@ -99,22 +93,25 @@ impl Layout {
                 if !opcode::falls_through(opcode) || next >= code.len() || is_wide_ret(code, at) {
                     return Err(missing());
                 }
-                self.keys
-                    .push(((next as u64) << 32) | (RANK_PRE << 24) | index);
+                (next, RANK_PRE)
             }
             Location::Jump { source, target } if self.begins(source) && self.begins(target) => {
-                self.place_edge(code, source, target, index)?;
+                return self.place_edge(code, source, target, index);
             }
-            Location::Unwind => self.unwind_keys.push(index),
+            Location::Unwind => {
+                self.unwind_keys.push(index);
+                return Ok(());
+            }
             // Changes were resolved at their bci before.
-            Location::At(bci) if self.begins(bci) => {}
+            Location::At(bci) if self.begins(bci) => return Ok(()),
             Location::Before(bci)
             | Location::At(bci)
             | Location::FallThrough(bci)
             | Location::Jump { source: bci, .. } => {
                 return Err(SkipReason::NoSuchLocation { bci });
             }
-        }
+        };
+        self.keys.push(((bci as u64) << 32) | (rank << 24) | index);
         Ok(())
     }
 
