@@ -22,7 +22,8 @@ use wit_bindgen_core::wit_parser::Resolve;
 use wit_component::StringEncoding;
 
 /// The folders of the crates.
-const CRATES: [&str; 11] = [
+const CRATES: [&str; 12] = [
+    "class-versions",
     "edits",
     "escape",
     "fingerprint",

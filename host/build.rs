@@ -12,13 +12,14 @@ const PLUGINS: [&str; 3] = ["coverage", "patch", "trace"];
 /// read.
 const LEVEL: i32 = 12;
 /// All sources that affect a plugin's view of a class, its grants, or the stored form of plans.
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 11] = [
     "jvms/src",
     "stored/src",
     "edits/src",
     "fingerprint/src",
     "rewriter/src",
     "subroutines/src",
+    "class-versions/src",
     "plan-rules/src",
     "host/src",
     "sdk/wit",

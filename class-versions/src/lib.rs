@@ -5,6 +5,7 @@
 //! | [`content`] | the content of a class file, independent of the order of constants and methods |
 //! | [`fitting`] | the class files of a patch, fitted to the loaded classes |
 //! | `parameter_names` | parameter names that a JVM has dropped |
+//! | `transfer` | a plan for one form of a class, carried over to another |
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(test),
@@ -19,5 +20,7 @@
 pub mod content;
 pub mod fitting;
 mod parameter_names;
+mod transfer;
 
 pub use parameter_names::restore_parameter_names;
+pub use transfer::{TransferReason, has_code_of, transfer};

@@ -695,7 +695,7 @@ pub fn shown_class<'a>(request: &ClassRequest<'a>) -> Result<ClassFile<'a>, rewr
 fn is_same_class(request: &ClassRequest<'_>, original: &[u8]) -> bool {
     let same = || {
         let (original, bytes) = (ClassFile::read(original)?, ClassFile::read(request.bytes)?);
-        Ok::<_, rewriter::ReadError>(rewriter::has_code_of(&bytes, &original))
+        Ok::<_, rewriter::ReadError>(class_versions::has_code_of(&bytes, &original))
     };
     !request.retransforming || same().unwrap_or(false)
 }

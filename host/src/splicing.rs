@@ -223,7 +223,7 @@ fn splice_all(
         return Ok(spliced);
     }
     let handed_over = ClassFile::read(bytes).map_err(|error| PluginFailure::unreadable(&error))?;
-    let (mut plan, refused) = rewriter::transfer(&plan, original.class(), &handed_over);
+    let (mut plan, refused) = class_versions::transfer(&plan, original.class(), &handed_over);
     let skipped: Vec<_> = refused
         .into_iter()
         .map(|(method, reason)| match replacement {

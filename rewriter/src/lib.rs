@@ -33,7 +33,6 @@ mod stack_map;
 mod storage;
 mod structure;
 mod text;
-mod transfer;
 mod typing;
 
 pub use builder::{PlanBuilder, PlanChecker};
@@ -61,4 +60,3 @@ pub use stack_map::{FrameKind, StackMapReader, VerificationType, item};
 pub use storage::ProbeStorage;
 pub use structure::{redirect_fields, rename_class};
 pub use text::Text;
-pub use transfer::{TransferReason, has_code_of, transfer};

@@ -47,7 +47,7 @@ pub(super) struct Copies<'r> {
 }
 
 impl<'r> Copies<'r> {
-    /// Creates a copy for each call. `None` if a subroutine calls itself, or the code exceeds its limit.
+    /// Creates a copy for each call. Fails if a subroutine calls itself, or the code exceeds its limit.
     pub(super) fn make(body: &Body<'_>, reach: &'r Reach) -> Option<Self> {
         let mut all = Self {
             reach,
@@ -119,7 +119,7 @@ impl<'r> Copies<'r> {
         std::iter::successors(get(copy), move |copy| get(copy.parent?))
     }
 
-    /// Returns those of these copies that reach an instruction.
+    /// Returns the copy and its callers that reach an instruction.
     fn reaching(&self, copy: usize, number: usize) -> impl Iterator<Item = usize> {
         let parent = |copy: &usize| self.copies.get(*copy)?.parent;
         let all = std::iter::successors(Some(copy), parent);
@@ -377,7 +377,7 @@ fn write_wide(out: &mut Vec<u8>, opcode: u8, from: usize, to: usize) -> Option<(
     Some(())
 }
 
-/// Writes a 16-bit branch. `None` if its target is too far.
+/// Writes a 16-bit branch. Fails if its target is too far.
 fn write_short(out: &mut Vec<u8>, opcode: u8, from: usize, to: usize) -> Option<()> {
     let distance = i16::try_from(distance(from, to)?).ok()?;
     out.push(opcode);

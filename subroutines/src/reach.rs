@@ -27,7 +27,7 @@ pub(super) struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// Reads the code. Returns `None` if it is malformed.
+    /// Reads the code. Fails if it is malformed.
     pub(super) fn read(code: &Code<'_, 'a>) -> Option<Self> {
         let instructions: Vec<_> = code.instructions().collect::<Result<_, _>>().ok()?;
         let begins = instructions.iter().map(|found| u32::from(found.bci.0));
@@ -61,7 +61,7 @@ impl<'a> Body<'a> {
         (target < self.instructions.len()).then_some(target)
     }
 
-    /// Adds the instructions that may follow in the same subroutine. `None` if a jump leaves the code.
+    /// Adds the instructions that may follow in the same subroutine. Fails if a jump leaves the code.
     fn add_next(&self, number: usize, next: &mut Vec<usize>) -> Option<()> {
         let instruction = self.instructions.get(number)?;
         let found = instruction.opcode;
@@ -95,7 +95,7 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    /// Follows the code. Returns `None` if a path leaves it.
+    /// Follows the code. Fails if a path leaves it.
     pub(super) fn of(body: &Body<'_>) -> Option<Self> {
         let mut sets = vec![closure(body, 0)?];
         let mut subroutines = BTreeMap::new();

@@ -217,7 +217,8 @@ impl ClassEdit {
     }
 
     /// Returns the same edit for another method.
-    pub(crate) fn moved(mut self, to: MethodIndex) -> Self {
+    #[must_use]
+    pub fn moved(mut self, to: MethodIndex) -> Self {
         match &mut self {
             ClassEdit::AddAnnotation { target, .. } | ClassEdit::AddAttribute { target, .. } => {
                 *target = Target::Method(to);

@@ -183,7 +183,8 @@ impl EditPlan {
     }
 
     /// Returns a plan with only the snippets and changes.
-    pub(crate) fn without_edits(&self) -> EditPlan {
+    #[must_use]
+    pub fn without_edits(&self) -> EditPlan {
         EditPlan {
             edits: Vec::new(),
             snippets: self.snippets.clone(),

@@ -4,7 +4,7 @@ use jvms::modified_utf8::Utf8;
 use jvms::opcode;
 use rewriter::{
     CheckScratch, ClassFile, Code, EditPlan, InsertionPoint, Location, ProbeStorage, Scratch,
-    check_splice, splice, transfer,
+    check_splice, splice,
 };
 
 const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArray {
@@ -135,7 +135,7 @@ pub fn round_trip(bytes: &[u8]) -> u32 {
     };
     let stride = bytes.len() % 7 + 2;
     let plan = plan(&class, |number| number % stride == 0);
-    let (carried, refused) = transfer(&plan, &class, &class);
+    let (carried, refused) = class_versions::transfer(&plan, &class, &class);
     if refused.is_empty() {
         assert_eq!(carried, plan);
     }

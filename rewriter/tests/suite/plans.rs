@@ -1,9 +1,9 @@
 //! Plans: checked on construction, printed, transferred, applied in part.
 
+use class_versions::{TransferReason, transfer};
 use rewriter::{
     Action, Bci, CheckScratch, ClassFile, Edit, EditPlan, InsertionPoint, Location, MethodIndex,
-    PlanBuilder, PlanError, ProbeStorage, Scratch, SpliceError, TransferReason, check_splice,
-    splice, transfer,
+    PlanBuilder, PlanError, ProbeStorage, Scratch, SpliceError, check_splice, splice,
 };
 
 use crate::exercise;

@@ -534,7 +534,7 @@ fn class_edits_transfer_to_another_form_of_the_class() {
     plan.edit_class(replace(0, &body)).unwrap();
     plan.edit_class(ClassEdit::PrefixNative(far())).unwrap();
     plan.edit_class(field("f", "I", None)).unwrap();
-    let (carried, refused) = rewriter::transfer(&plan, &from, &to);
+    let (carried, refused) = class_versions::transfer(&plan, &from, &to);
     assert_eq!(refused, []);
     let mut wrapper = far();
     wrapper.method = MethodIndex(0);

@@ -273,7 +273,7 @@ impl Transformed {
             None => class,
             Some(replaced) => {
                 let replaced = replaced.unwrap_or_else(|error| panic!("no class: {error}"));
-                let (carried, refused) = rewriter::transfer(&plan, &class, &replaced);
+                let (carried, refused) = class_versions::transfer(&plan, &class, &replaced);
                 assert!(refused.is_empty(), "edits of replaced code: {refused:?}");
                 plan = carried;
                 replaced

@@ -5,7 +5,7 @@ use crate::plugin_project::sdk;
 
 /// Names that cargo refuses or that have another meaning: Rust's keywords, its own crates, and
 /// those that plugins are built with.
-const RESERVED: [&str; 62] = [
+const RESERVED: [&str; 60] = [
     "abstract",
     "alloc",
     "as",
@@ -27,7 +27,6 @@ const RESERVED: [&str; 62] = [
     "extern",
     "false",
     "final",
-    "fingerprint",
     "fn",
     "for",
     "gen",
@@ -53,7 +52,6 @@ const RESERVED: [&str; 62] = [
     "serde",
     "static",
     "std",
-    "stored",
     "struct",
     "super",
     "test",

@@ -2,11 +2,8 @@
 
 use thiserror::Error;
 
-use crate::class::{ClassFile, Code, Method};
-use crate::error::ReadError;
-use crate::index::MethodIndex;
-use crate::plan::{Edit, EditPlan, InsertionPoint};
 use jvms::opcode;
+use rewriter::{ClassFile, Code, Edit, EditPlan, InsertionPoint, Method, MethodIndex, ReadError};
 
 /// The reason why the edits of a method were not transferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
