@@ -31,10 +31,10 @@ const CRATES: [&str; 12] = [
     "jvms",
     "plan-rules",
     "rewriter",
+    "stored",
     "sdk",
     "sdk/macros",
     "sdk/testkit",
-    "stored",
 ];
 
 /// Files that are packed unchanged: for the Rust SDK, and for all.
