@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use coverage::filter::Counting;
+use coverage_analysis::ReportModule;
 use differential_coverage::git::Changes;
 use errors::Error;
 use local_files::stdout::is_stdout;
@@ -432,17 +433,6 @@ impl FromStr for ModuleOption {
             sources: sources.map(PathBuf::from),
         })
     }
-}
-
-/// A module of a report. A report without `--module` has one module with all classes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ReportModule {
-    /// The name.
-    pub name: String,
-    /// Folders, jars and modules of the JDK with the classes. An empty list selects the recorded classes.
-    pub classes: Vec<String>,
-    /// Folders and archives with the sources.
-    pub sources: Vec<PathBuf>,
 }
 
 impl ReportInputs {

@@ -5,10 +5,22 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use errors::Error;
+use java_builds::Build;
 use local_files::absolute_path::absolute;
 
 use crate::args::Settings;
-use crate::build_tools::Build;
+
+/// Returns the agent's settings with selectors that exclude the tool's own classes. Those of a
+/// configuration file stay.
+#[must_use]
+pub fn without_tool_classes(build: &Build, settings: &Settings) -> Settings {
+    let mut settings = settings.clone();
+    let configuration = &mut settings.change.configuration;
+    if configuration.file.is_none() {
+        configuration.plugins.select.extend(build.exclusions());
+    }
+    settings
+}
 
 /// The folder for recordings, and a folder beside it in which JVMs record until the build has
 /// ended.

@@ -11,15 +11,14 @@ use host::config::{PluginConfig, PluginSource};
 use host::{Config, Pipeline};
 use local_files::absolute_path::absolute;
 use local_files::preflight;
+use plugin_projects::added_plugins;
 
-use crate::added_plugins;
 use crate::args::{OnError, Settings};
 use crate::failed_agents::FailedAgents;
 use crate::failed_plugins;
 use crate::launch::{self, AgentOptions};
 use crate::metaspace::Metaspace;
 use crate::plugin_compiler::PluginCompiler;
-use crate::plugin_project;
 use crate::plugin_tables;
 use crate::precompiled::Precompiled;
 use crate::show::complain;
@@ -238,12 +237,12 @@ pub fn check(
 /// folder is built and becomes its component. Names of bundled plugins stay.
 ///
 /// # Errors
-/// As [`absolute`], [`added_plugins::find`] and [`plugin_project::component_of`].
+/// As [`absolute`], [`added_plugins::find`] and [`plugin_projects::component_of`].
 pub fn plugin_reference(plugin: &OsStr) -> Result<OsString, Error> {
     let built;
     let plugin = match plugin.to_str() {
         Some(named) => {
-            built = OsString::from(plugin_project::component_of(named)?);
+            built = OsString::from(plugin_projects::component_of(named)?);
             &built
         }
         None => plugin,

@@ -20,6 +20,12 @@ pub fn command(task: &str) -> Command {
     command
 }
 
+/// Returns the command line of a child process that runs other readers of class files.
+#[must_use]
+pub fn readers() -> Command {
+    command(READERS)
+}
+
 /// The file of this program. The kernel's link to it serves if the file was replaced meanwhile.
 #[must_use]
 pub fn program() -> PathBuf {

@@ -2,7 +2,7 @@
 //!
 //! | task | started by | reason for a process of its own |
 //! |---|---|---|
-//! | `readers` | [`crate::guard`] | other readers of class files may crash or take all memory |
+//! | `readers` | [`class_readers`] | other readers of class files may crash or take all memory |
 //! | `compile` | [`crate::plugin_compiler`], and the agent | the compiler may take minutes and gigabytes |
 //! | `retainers FILE ROWS` | [`crate::profile::retainers`] | memory grows with the heap dump |
 //! | `send ADDRESS TOKEN FOLDER SELECTION` | [`crate::relay`] | it sends the rest if the command is killed |
@@ -20,7 +20,6 @@ use plugin_code::COMPILE;
 use serde_json::json;
 
 use crate::child::{READERS, RETAINERS, SEND};
-use crate::guard;
 
 /// Runs the task of a child process. A command line that a user wrote gives `None`.
 #[must_use]
@@ -43,7 +42,7 @@ pub fn run(words: &[OsString]) -> Option<ExitCode> {
 fn serve(task: &OsStr, words: &[OsString]) -> Result<(), String> {
     let told = |error: io::Error| error.to_string();
     match (task.to_str().unwrap_or_default(), words) {
-        (READERS, []) => guard::readers::serve().map_err(told),
+        (READERS, []) => class_readers::readers::serve().map_err(told),
         (COMPILE, []) => ::plugin_compiler::serve().map_err(told),
         (RETAINERS, [file, rows]) => {
             let table = heap_dump::table(Path::new(file), number(rows)?)?;

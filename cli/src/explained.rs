@@ -115,15 +115,16 @@ impl ExplainedClass<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plugins;
+    use crate::plugin_compiler::PluginCompiler;
     use host::ClassRequest;
+    use plugin_projects::configured;
     use probes::ProbeTable;
 
     #[test]
     fn figures_and_json_hold_edits_bytes_and_time() {
         let bytes = include_bytes!("../../sdk/testkit/tests/Counter.class");
         let class = ClassFile::read(bytes).unwrap();
-        let pipeline = plugins::pipeline("coverage", None).unwrap();
+        let pipeline = configured::pipeline("coverage", None, &PluginCompiler).unwrap();
         let table = ProbeTable::new();
         table.set_arrays(1);
         let mut out = Vec::new();

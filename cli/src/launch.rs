@@ -95,12 +95,6 @@ fn redirect(command: &mut Command, output: File) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the executable file of a command, as a shell finds it.
-#[must_use]
-pub fn find_program(name: &OsStr) -> Option<PathBuf> {
-    program::which(name, std::env::var_os("PATH").as_deref())
-}
-
 /// Returns the agent's library as an absolute path.
 ///
 /// # Errors

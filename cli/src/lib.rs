@@ -9,32 +9,27 @@
 //! | `watch` | [`commands::watch`] | as `trace`; [`watch_printer`] prints calls as they end |
 //! | `profile` | [`commands::profile`] | [`profile`]: a recording of the agent, or an answer of the JVM itself |
 //! | `collect`, `--to` | [`commands::collect`], [`mod@relay`] | the crate `relay` |
-//! | `report` | [`commands::report`] | [`coverage_inputs`] → [`analysis`] → [`differential_coverage`] → [`outputs`], or [`traces`] |
-//! | `check` | [`commands::check`] | [`coverage_inputs`] → [`analysis`] → [`coverage_rules`] |
+//! | `report` | [`commands::report`] | [`coverage_inputs`] → [`coverage_analysis`] → [`differential_coverage`] → [`outputs`], or [`traces`] |
+//! | `check` | [`commands::check`] | [`coverage_inputs`] → [`coverage_analysis`] → [`coverage_rules`] |
 //! | `merge` | [`commands::merge`] | [`coverage_inputs`] → `probes` |
 //! | `instrument` | [`commands::instrument`] | [`static_instrumentation`]: `host::Pipeline` over class files, folders and jars |
-//! | `explain`, `inspect`, `verify` | [`commands::explain`], [`commands::inspect`], [`commands::verify`] | `host::Pipeline`, `rewriter::print`, and other readers in [`guard`] |
-//! | `plugin` | one each in [`commands::plugin`] | [`plugin_project`]: embedded templates and SDKs, cargo and clang; [`plugin_store`]: published plugins |
+//! | `explain`, `inspect`, `verify` | [`commands::explain`], [`commands::inspect`], [`commands::verify`] | `host::Pipeline`, `rewriter::print`, and other readers in [`class_readers`] |
+//! | `plugin` | one each in [`commands::plugin`] | [`plugin_projects`]: templates and SDKs, cargo and clang, published plugins |
 //! | `doctor` | [`commands::doctor`] | [`doctor`]: checks of this machine or of a running JVM |
 //! | `completions` | [`commands::completions`] | `clap_complete` |
 //! | `compile-plugin` | [`commands::compile_plugin`] | [`mod@plugin_compiler`]: a [`child`] process, and its progress |
 //! | `ps`, `attach` | [`commands::ps`], [`commands::attach`] | the crate `attach` |
 //! | `status`, `dump`, `reset`, `enable`, `disable`, `reload`, `classes`, `patch`, `patches`, `rollback`, `off` | one each in [`commands`] | [`agent`]: the crate `control` |
-//!
-//! The crate `class-description` joins the two halves: it turns classes that `rewriter` reads into
-//! the descriptions that `coverage` analyses.
 #![forbid(unsafe_code)]
 
 pub mod absent_classes;
-pub mod added_plugins;
 pub mod agent;
-pub mod analysis;
+mod analysis_progress;
 pub mod answers;
 pub mod application;
 pub mod args;
 pub mod attached;
 pub mod build_output;
-pub mod build_tools;
 pub mod call_options;
 pub mod checked_options;
 pub mod child;
@@ -45,7 +40,6 @@ pub mod explained;
 mod failed_agents;
 mod failed_plugins;
 pub mod follow_options;
-pub mod guard;
 pub mod heading;
 pub mod holder;
 pub mod interrupt;
@@ -55,15 +49,10 @@ pub mod launch;
 pub mod live;
 pub mod loader_paths;
 pub mod metaspace;
-mod otlp;
+mod otlp_arguments;
 pub mod outputs;
-pub mod per_test;
-pub mod plan_text;
 pub mod plugin_compiler;
-pub mod plugin_project;
-pub mod plugin_store;
 mod plugin_tables;
-pub mod plugins;
 pub mod precompiled;
 pub mod profile;
 pub mod progress;
@@ -72,12 +61,11 @@ pub mod recording_folder;
 pub mod relay;
 mod reporters;
 mod rule_options;
-mod settling;
 pub mod show;
 pub mod slow_trees;
 pub mod temp_output;
 pub mod terminal;
-pub mod test_coverage;
+mod test_snapshots;
 pub mod top;
 pub mod traces;
 pub mod unchanged_classes;

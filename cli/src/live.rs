@@ -16,17 +16,17 @@ use jvms::now_ms;
 pub use jvms::{EventFileSource, FollowedJvms, LiveEvent};
 use local_files::atomic;
 use local_files::stdout::is_stdout;
+use otlp::{Delivery, Export, Target};
 use probes::events::Trace;
 use trace::numbers::seconds;
 use trace::prometheus;
 use trace::rolling::Rolling;
+use trace::settling::SettlingJvms;
 use trace::stream::Stream;
 use trace::summary::{Order, Summary};
 use trace::table::{self, Layout};
 
-use crate::otlp::{Delivery, Export, Target};
-use crate::settling::SettlingJvms;
-use crate::show::{say, show_beside};
+use crate::show::{complain, say, show_beside};
 use crate::slow_trees::{SlowOptions, SlowTrees};
 use crate::terminal;
 use crate::traces::StreamedLines;
@@ -198,7 +198,7 @@ impl LiveWriter {
             None => None,
         };
         let export = match options.otlp.take() {
-            Some(target) => Some(Export::start(target)?),
+            Some(target) => Some(Export::start(target, |warning| complain(warning))?),
             None => None,
         };
         Ok(Self {

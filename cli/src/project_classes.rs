@@ -11,7 +11,6 @@ use local_files::atomic;
 use serde::{Deserialize, Serialize};
 
 use crate::args::{Recorded, ReportInputs};
-use crate::build_tools;
 use crate::show::{path, say};
 
 /// The file's name in the output folder.
@@ -84,7 +83,7 @@ fn of_folders(paths: &[PathBuf], inputs: &ReportInputs) -> Result<ReportInputs, 
         let Some(project) = read(&folder.join(FILE))? else {
             continue;
         };
-        let told = build_tools::classes_note(&project.tool, &project.classes);
+        let told = java_builds::classes_note(&project.tool, &project.classes);
         say(format_args!(
             "{told}; {}/*.hook names all classes that ran",
             path(folder)

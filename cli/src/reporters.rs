@@ -8,13 +8,13 @@ use errors::Error;
 use host::config::PluginConfig;
 use host::recorded::{Recorded, RecordedEvent, RecordedSum, RecordedTable};
 use host::report::{Reported, deadline, report};
+use plugin_projects::PluginSource;
+use plugin_projects::configured;
 use probes::events::{Aggregate, Column};
 use trace::results::{ComputedTable, Table};
 
 use crate::heading;
 use crate::plugin_compiler::PluginCompiler;
-use crate::plugin_project::PluginSource;
-use crate::plugins;
 
 /// Options that select plugins for tables.
 #[derive(Debug, Clone, Default, Args)]
@@ -41,8 +41,8 @@ impl ReportPlugins {
     fn one(&self, plugin: &str) -> Result<PluginConfig, Error> {
         let source = PluginSource::find(plugin)?;
         let reference = source.reference();
-        let config = plugins::one(&reference.to_string_lossy(), self.config.as_deref())?;
-        if source.describe()?.computes_tables() {
+        let config = configured::one(&reference.to_string_lossy(), self.config.as_deref())?;
+        if source.describe(&PluginCompiler)?.computes_tables() {
             return Ok(config);
         }
         let message = format!("the plugin `{}` computes no tables", config.name);

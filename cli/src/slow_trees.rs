@@ -15,9 +15,9 @@ use trace::table::duration;
 use crate::args::Settings;
 use crate::call_options::nanos;
 use crate::heading;
-use crate::settling::SettlingJvms;
 use crate::show::{say, show_beside};
 use crate::traces::refuse_without_calls;
+use trace::settling::SettlingJvms;
 
 /// Number of calls of a recording between two searches for settled calls.
 const STEP: u64 = 1 << 16;

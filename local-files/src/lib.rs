@@ -10,6 +10,7 @@
 //! | [`recording_jvm`], [`open_files`] | the JVM that wrote a run file, and whether it still does |
 //! | [`special_file`] | devices, pipes and sockets |
 //! | [`absolute_path`] | absolute paths |
+//! | [`programs`] | the executable files of commands |
 //!
 //! Each fails with a coded [`errors::Error`] or an [`std::io::Error`].
 //!
@@ -33,6 +34,7 @@ pub mod atomic;
 pub mod open_files;
 pub mod output_files;
 pub mod preflight;
+pub mod programs;
 pub mod recording_jvm;
 pub mod special_file;
 pub mod stdout;

@@ -13,6 +13,7 @@
 //! | [`watched`] | one call at a time, for people or as a JSON object |
 //! | [`json_lines`], [`compact`] | one event or one call per line, for programs |
 //! | [`stream`], [`rolling`], [`prometheus`] | the same lines when calls end, sums of intervals, metrics: during the trace |
+//! | [`settling`] | the JVMs of a running trace, whose calls are settled periodically |
 //! | [`trees`], [`otlp`] | callers of calls when they end; spans and metrics for OpenTelemetry |
 //! | [`slow`] | the tree of each slow call, with waits and collections |
 //! | [`tasks`] | the calls that submitted what other threads run |
@@ -42,6 +43,7 @@ pub mod recording;
 pub mod records;
 pub mod results;
 pub mod rolling;
+pub mod settling;
 mod sheet;
 pub mod slow;
 pub mod stacks;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use coverage_analysis::test_coverage::{Class, Selected, TestCoverage, has_code, is_executed};
 use coverage_inputs::sources::Sources;
 use differential_coverage::git::Edits;
 use differential_coverage::source_files::{SourceFiles, SourceMatch};
@@ -13,7 +14,7 @@ use serde_json::json;
 
 use crate::args::DIFF;
 use crate::show::{complain, say, show, show_json};
-use crate::test_coverage::{Class, Selected, Snapshots, TestCoverage, has_code, is_executed};
+use crate::test_snapshots::Snapshots;
 
 const AFTER_HELP: &str = "\
 Record the snapshots at the revision where the range begins, such as in builds of the main branch.
@@ -53,7 +54,7 @@ impl Affected {
     pub fn run(&self) -> Result<u8, Error> {
         let edits = Edits::read(&self.diff)?;
         let mut warnings = Warnings::default();
-        let executed = TestCoverage::read(&self.snapshots, &mut warnings)?;
+        let executed = self.snapshots.read(&mut warnings)?;
         let mut search = Search {
             executed: &executed,
             selected: Selected::default(),

@@ -12,14 +12,14 @@ use coverage_inputs::execution_data::{COUNTS, ExecutionDataStore, LINES};
 use coverage_inputs::run_files;
 use coverage_inputs::sources::Sources;
 use errors::{Error, PARTIAL, Warning, Warnings};
+use java_builds::Build;
 use trace::numbers::counted;
 
 use super::dump;
 use super::report::{self, ReportJob};
 use crate::args::{JvmOrCommand, OnError, Outputs, ReportInputs, Settings};
 use crate::attached::{AttachedPlugin, Visitor};
-use crate::build_output::BuildOutput;
-use crate::build_tools::{self, Build};
+use crate::build_output::{BuildOutput, without_tool_classes};
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::metaspace::Metaspace;
 use crate::project_classes;
@@ -112,7 +112,7 @@ impl Coverage {
         };
         let build = Build::of(&self.program.command);
         let mut settings = match &build {
-            Some(build) => build.without_tool_classes(&self.settings),
+            Some(build) => without_tool_classes(build, &self.settings),
             None => self.settings.clone(),
         };
         let place = BuildOutput::set(build.as_ref(), run, &mut settings)?;
@@ -263,7 +263,7 @@ impl Coverage {
                 true => build.used_classes(began, &loaded_classes(files)),
                 false => (build.classes(), 0),
             };
-            say(build_tools::classes_note(build.tool(), &inputs.classes));
+            say(java_builds::classes_note(build.tool(), &inputs.classes));
             if left_out > 0 {
                 let (tool, places) = (build.tool(), counted(left_out, "other place"));
                 say(format_args!(

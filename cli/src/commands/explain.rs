@@ -8,14 +8,14 @@ use coverage_inputs::class_files::LocatedClass;
 use coverage_inputs::named_classes;
 use errors::Error;
 use host::{ClassRequest, Pipeline};
+use plugin_projects::configured;
+use plugin_projects::plan_text::plan_text;
 use probes::ProbeTable;
 use rewriter::ClassFile;
 
 use crate::args::{CLASS_PATH, JSON, PLUGIN, PLUGIN_CONFIG};
 use crate::explained::ExplainedClass;
-use crate::plan_text::plan_text;
-use crate::plugin_project;
-use crate::plugins;
+use crate::plugin_compiler::PluginCompiler;
 use crate::show::{self, complain, show};
 
 const AFTER_HELP: &str = "\
@@ -68,8 +68,8 @@ impl Explain {
     /// If plugin or classes cannot be read.
     pub fn run(&self) -> Result<u8, Error> {
         let found = named_classes::find(&self.classes, &self.within)?;
-        let plugin = plugin_project::component_of(&self.plugin)?;
-        let pipeline = plugins::pipeline(&plugin, self.config.as_deref())?;
+        let plugin = plugin_projects::component_of(&self.plugin)?;
+        let pipeline = configured::pipeline(&plugin, self.config.as_deref(), &PluginCompiler)?;
         let mut exit = 0;
         for found in &found {
             exit = exit.max(self.one(&pipeline, found)?);

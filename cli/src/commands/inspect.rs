@@ -4,18 +4,19 @@ use std::fmt::Write;
 use std::path::Path;
 
 use clap::Args;
+use class_readers::opinion::Opinion;
+use class_readers::{Guards, READERS};
 use coverage_inputs::class_files::LocatedClass;
 use coverage_inputs::named_classes;
 use errors::Error;
 use host::config::BUNDLED;
 use host::plugin_description::{self, Interface, PluginDescription};
+use plugin_projects::configured;
 use rewriter::ClassFile;
 
 use crate::args::CLASS_PATH;
-use crate::guard::opinion::Opinion;
-use crate::guard::{Guards, READERS};
+use crate::child;
 use crate::plugin_compiler::PluginCompiler;
-use crate::plugins;
 use crate::show::{name, show};
 
 const AFTER_HELP: &str = "\
@@ -47,12 +48,14 @@ impl Inspect {
     /// # Errors
     /// If a file cannot be read.
     pub fn run(&self) -> Result<u8, Error> {
-        let guards = Guards::default();
+        let guards = Guards::new(child::readers);
         let mut exit = 0;
         for file in &self.files {
             if is_plugin(file) {
-                let plugin =
-                    plugin_description::describe(&plugins::configuration(file)?, &PluginCompiler)?;
+                let plugin = plugin_description::describe(
+                    &configured::configuration(file)?,
+                    &PluginCompiler,
+                )?;
                 show(&plugin_text(&plugin))?;
             } else {
                 for found in named_classes::find(std::slice::from_ref(file), &self.within)? {

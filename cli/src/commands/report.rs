@@ -12,6 +12,8 @@ use coverage::report::changed;
 use coverage::report::per_test::PerTest;
 use coverage::report::table::{self, Layout};
 use coverage::report::{Module, Report as Whole};
+use coverage_analysis::per_test::ReportTests;
+use coverage_analysis::{AnalysisOptions, AnalysisResult, ReportModule, unmeasured};
 use coverage_inputs::damaged_files::DamagedFiles;
 use coverage_inputs::execution_data::{COUNTS, ExecutionDataStore, LINES, PLUGIN};
 use coverage_inputs::jacoco_agents::JacocoAgents;
@@ -24,9 +26,8 @@ use jvm_events::recorded::EXTENSION;
 use probes::Meta;
 use trace::numbers::counted;
 
-use crate::analysis::{self, AnalysisOptions, AnalysisResult, unmeasured};
-use crate::args::{Outputs, Recorded, ReportInputs, ReportModule};
-use crate::per_test::ReportTests;
+use crate::analysis_progress::AnalysisBar;
+use crate::args::{Outputs, Recorded, ReportInputs};
 use crate::plugin_tables;
 use crate::profile::outputs::{FRAMES, ProfileOutputs};
 use crate::profile::recorded;
@@ -345,12 +346,17 @@ pub(super) fn make(
         strict_inputs: job.inputs.strict_inputs,
         counting: job.inputs.counting(),
     };
+    let progress = AnalysisBar::default();
     let analysed = match (job.per_loader, modules.as_slice(), sources.as_slice()) {
         (true, [module], [sources]) => {
             let module = (module, sources);
-            analysis::analyse_loaders(module, &recorded, job.filter, options, warnings)
+            coverage_analysis::analyse_loaders(
+                module, &recorded, job.filter, options, warnings, &progress,
+            )
         }
-        _ => analysis::analyse_all(&modules, &sources, &recorded, job.filter, options, warnings),
+        _ => coverage_analysis::analyse_all(
+            &modules, &sources, &recorded, job.filter, options, warnings, &progress,
+        ),
     }?;
     let all = analysed.bundles.as_slice();
     let unmeasured = warn_of_unmeasured(job, &recorded, &analysed, warnings);

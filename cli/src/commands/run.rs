@@ -2,10 +2,10 @@
 
 use clap::Args;
 use errors::Error;
+use java_builds::Build;
 
 use crate::args::{EventFiles, Plugins, Start};
 use crate::build_output::BuildOutput;
-use crate::build_tools::Build;
 use crate::checked_options::{CheckedOptions, run_id};
 use crate::show::{self, say};
 

@@ -5,11 +5,12 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use coverage_analysis::test_coverage::{Class, Selected, TestCoverage, has_code, is_executed};
 use errors::{Error, PARTIAL, Warnings};
 use serde_json::json;
 
 use crate::show::{complain, say, show, show_json};
-use crate::test_coverage::{Class, Selected, Snapshots, TestCoverage, has_code, is_executed};
+use crate::test_snapshots::Snapshots;
 
 const AFTER_HELP: &str = "\
 The output has one test a line: class#method, or the class for code that its tests share, such as @BeforeAll.
@@ -67,7 +68,7 @@ impl TestsFor {
     /// If no snapshot can be read, no tests were recorded, or no class has code at the line (`H0691`).
     pub fn run(&self) -> Result<u8, Error> {
         let mut warnings = Warnings::default();
-        let executed = TestCoverage::read(&self.snapshots, &mut warnings)?;
+        let executed = self.snapshots.read(&mut warnings)?;
         let classes = self.classes(&executed)?;
         let mut selected = Selected::default();
         for class in classes

@@ -9,6 +9,7 @@ use coverage_inputs::run_files;
 use errors::{Error, PARTIAL, Warning, Warnings};
 use host::{Config, Pipeline};
 use local_files::recording_jvm;
+use otlp::{Delivery, Target};
 use serde_json::{Map, Value, json};
 use trace::recording::Recording;
 
@@ -23,7 +24,7 @@ use crate::heading;
 use crate::interrupt;
 use crate::live::{EventFileSource, Live, LiveOptions, LiveOutcome};
 use crate::metaspace::Metaspace;
-use crate::otlp::{Delivery, OtlpOptions, Target};
+use crate::otlp_arguments::OtlpArguments;
 use crate::plugin_compiler::PluginCompiler;
 use crate::relay::{self, RelayOptions, Sending};
 use crate::show::{self, all_but_last, complain, say};
@@ -107,7 +108,7 @@ pub struct LiveOutputs {
     pub prometheus: Option<PathBuf>,
     /// The OpenTelemetry collector.
     #[command(flatten)]
-    pub otlp: OtlpOptions,
+    pub otlp: OtlpArguments,
 }
 
 /// Methods to trace, and the recorded values of their calls.
@@ -331,15 +332,16 @@ impl Trace {
         self.relay.check()?;
         self.check_depth()?;
         let run = run_id();
-        let when = self.when.showing(self.live_outputs.otlp.named_values());
+        let otlp = self.live_outputs.otlp.options();
+        let when = self.when.showing(otlp.named_values());
         let settings = when.added(self.calls.configured(&self.settings)?);
         let settings = self.following.added(settings)?;
         if !keeps_calls(&settings) {
             self.outputs.refuse_calls()?;
-            self.live_outputs.otlp.refuse_names()?;
+            otlp.refuse_names()?;
             self.slow.refuse_calls()?;
         }
-        let target = self.live_outputs.otlp.target()?;
+        let target = otlp.target()?;
         self.metaspace.check(self.program.pid)?;
         let settings = self.event_files.added(settings);
         let mut settings = self.slow.added(settings, self.when.condition.as_deref())?;
@@ -458,7 +460,8 @@ impl Trace {
             false => Ok(()),
         });
         let delivery = streamed.delivery.as_ref();
-        let delivered = delivery.map_or(Ok(()), Delivery::report);
+        delivery.into_iter().flat_map(Delivery::lines).for_each(say);
+        let delivered = delivery.map_or(Ok(()), Delivery::check);
         let failed = streamed.failed.into_iter();
         let problems = failed.chain(made.err()).chain(followed.err());
         all_but_last(problems.chain(delivered.err()))?;

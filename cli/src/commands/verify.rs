@@ -5,18 +5,19 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use class_readers::opinion::Opinion;
+use class_readers::{Guards, READERS};
 use coverage_inputs::class_files::{self, Loader, LocatedClass, Unreadable};
 use errors::{Error, Warning, Warnings};
 use host::{ClassRequest, Outcome, Pipeline};
+use plugin_projects::configured;
 use probes::ProbeTable;
 use rayon::prelude::*;
 use rewriter::ClassFile;
 
 use crate::args::{PLUGIN, PLUGIN_CONFIG};
-use crate::guard::opinion::Opinion;
-use crate::guard::{Guards, READERS};
-use crate::plugin_project;
-use crate::plugins;
+use crate::child;
+use crate::plugin_compiler::PluginCompiler;
 use crate::show::{complain, show};
 
 const AFTER_HELP: &str = "\
@@ -63,11 +64,11 @@ impl Verify {
         let pipeline = self.plugin.as_deref();
         let pipeline = pipeline
             .map(|plugin| {
-                let component = plugin_project::component_of(plugin)?;
-                plugins::pipeline(&component, self.config.as_deref())
+                let component = plugin_projects::component_of(plugin)?;
+                configured::pipeline(&component, self.config.as_deref(), &PluginCompiler)
             })
             .transpose()?;
-        let guards = Guards::default();
+        let guards = Guards::new(child::readers);
         let mut counts = Counts::new();
         let mut warnings = Warnings::default();
         for place in &self.places {

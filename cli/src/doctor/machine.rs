@@ -10,6 +10,7 @@ use errors::{Error, Warnings};
 use host::cache::Cache;
 use host::compiler::{Compiler, CompilerProcess};
 use host::plugin_file::PluginFile;
+use local_files::programs::find_program;
 use local_files::temporary;
 
 use super::first_message::first_message;
@@ -54,7 +55,7 @@ pub fn of_machine(java: &OsString) -> Vec<Finding> {
     findings.extend(VARIABLES.iter().filter_map(|name| variable(name)));
     findings.push(running());
     findings.extend(LANGUAGES.map(|(language, program, advice)| {
-        match launch::find_program(program.as_ref()) {
+        match find_program(program.as_ref()) {
             Some(path) => Finding::good("plugins", format!("{language}: {}", path.display())),
             None => Finding::absent("plugins", format!("{language}: no {program}"), advice),
         }
@@ -89,7 +90,7 @@ fn started(java: &OsString) -> Result<Finding, Error> {
     let exit = launch::run(&command, &options, Some(file))?;
     let printed = fs::read(&printed).map_err(|error| Error::unreadable(&printed, &error))?;
     let printed = String::from_utf8_lossy(&printed);
-    let found = launch::find_program(java).unwrap_or_default();
+    let found = find_program(java).unwrap_or_default();
     let found = format!("{}, {}", found.display(), version(&printed));
     let said = complaint(&printed).unwrap_or("it prints no cause");
     if let Some(said) = (exit != 0).then(|| fails_alone(java)).flatten() {

@@ -1,10 +1,10 @@
 //! The kind of a command: `java`, another tool of a JDK, or any other program.
 
 use std::ffi::OsStr;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use errors::Error;
+use local_files::programs::find_program;
 
 /// The oldest Java that the agent works in.
 const OLDEST_JAVA: u32 = 8;
@@ -22,7 +22,7 @@ pub(super) enum Program {
 
 /// Finds the command as a shell would, and returns its kind.
 pub(super) fn find(name: &OsStr) -> Result<Program, Error> {
-    let path = which(name, std::env::var_os("PATH").as_deref()).ok_or_else(|| not_found(name))?;
+    let path = find_program(name).ok_or_else(|| not_found(name))?;
     let program = kind(&path);
     if program != Program::Other
         && let Some(home) = java_home(&path)
@@ -42,21 +42,6 @@ fn not_found(name: &OsStr) -> Error {
         "help",
         "check its spelling; what follows `--` is run without a shell",
     )
-}
-
-/// Finds the executable file of this name in the folders of `search`.
-pub(super) fn which(name: &OsStr, search: Option<&OsStr>) -> Option<PathBuf> {
-    if name.as_encoded_bytes().contains(&b'/') {
-        return Some(PathBuf::from(name)).filter(|path| is_executable(path));
-    }
-    std::env::split_paths(search?)
-        .map(|folder| folder.join(name))
-        .find(|path| is_executable(path))
-}
-
-fn is_executable(path: &Path) -> bool {
-    path.metadata()
-        .is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
 fn kind(path: &Path) -> Program {
@@ -126,6 +111,8 @@ fn feature(version: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn executable(path: &Path) {
@@ -156,18 +143,6 @@ mod tests {
         assert_eq!(kind_of("jdk/bin/jshell"), Program::JdkTool);
         assert_eq!(kind_of("usr/bin/javac"), Program::JdkTool);
         assert_eq!(kind_of("usr/bin/mvn"), Program::Other);
-    }
-
-    #[test]
-    fn command_is_searched_as_a_shell_does() {
-        let root = tempfile::tempdir().unwrap();
-        let tool = root.path().join("second/tool");
-        executable(&tool);
-        std::fs::create_dir_all(root.path().join("first/tool")).unwrap(); // a folder is no command
-        let search =
-            std::env::join_paths([root.path().join("first"), root.path().join("second")]).unwrap();
-        assert_eq!(which("tool".as_ref(), Some(&search)), Some(tool));
-        assert_eq!(which("other".as_ref(), Some(&search)), None);
     }
 
     #[test]

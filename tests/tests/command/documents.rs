@@ -208,7 +208,7 @@ fn guide_leads_from_an_empty_folder_to_a_plugin_that_counts() {
 fn code_of_the_guide_equals_an_example() {
     let trimmed = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
     let sources = [
-        "cli/templates/rust/src/lib.rs",
+        "plugin-projects/templates/rust/src/lib.rs",
         "examples/plugins/allocations/src/lib.rs",
         "examples/plugins/deprecated-api/src/lib.rs",
         "examples/plugins/exit-guard/src/lib.rs",

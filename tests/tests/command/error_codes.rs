@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Crates with error codes.
-const SOURCES: [&str; 16] = [
+const SOURCES: [&str; 21] = [
     "plan-rules/src",
     "host/src",
     "hook-agent/src",
@@ -21,6 +21,11 @@ const SOURCES: [&str; 16] = [
     "differential-coverage/src",
     "java-compiler/src",
     "static-instrumentation/src",
+    "coverage-analysis/src",
+    "otlp/src",
+    "class-readers/src",
+    "java-builds/src",
+    "plugin-projects/src",
     "runtime/src",
 ];
 

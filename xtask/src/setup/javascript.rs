@@ -4,7 +4,7 @@ use crate::workspace::{Workspace, in_path, output_of, say};
 use anyhow::{Context, Result};
 use std::process::Command;
 
-/// The version that the tests were written with; `cli/templates/js/package.json` names it too.
+/// The version that the tests were written with; `plugin-projects/templates/js/package.json` names it too.
 const PACKAGE: &str = "@bytecodealliance/componentize-js@0.23.0";
 
 /// Provides the program in `PATH` or in `target/javascript`.

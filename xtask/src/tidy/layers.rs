@@ -18,7 +18,7 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 43] = [
+const LAYERS: [Layer; 48] = [
     Layer {
         name: "jvms",
         product: &[],
@@ -93,9 +93,39 @@ const LAYERS: [Layer; 43] = [
         tests: &[],
     },
     Layer {
+        name: "otlp",
+        product: &[
+            "conditions",
+            "escape",
+            "errors",
+            "coverage-inputs",
+            "probes",
+            "trace",
+        ],
+        tests: &[],
+    },
+    Layer {
         name: "class-selection",
         product: &[
             "jvms", "globs", "errors", "control", "probes", "coverage", "trace", "host",
+        ],
+        tests: &[],
+    },
+    Layer {
+        name: "coverage-analysis",
+        product: &[
+            "jvms",
+            "fingerprint",
+            "escape",
+            "errors",
+            "coverage-inputs",
+            "class-selection",
+            "rewriter",
+            "probes",
+            "coverage",
+            "class-description",
+            "trace",
+            "host",
         ],
         tests: &[],
     },
@@ -127,6 +157,11 @@ const LAYERS: [Layer; 43] = [
             "control",
             "rewriter",
         ],
+        tests: &[],
+    },
+    Layer {
+        name: "java-builds",
+        product: &["local-files", "coverage-inputs", "trace"],
         tests: &[],
     },
     Layer {
@@ -201,6 +236,11 @@ const LAYERS: [Layer; 43] = [
         tests: &[],
     },
     Layer {
+        name: "class-readers",
+        product: &["jvms", "escape", "errors", "rewriter", "child-process"],
+        tests: &[],
+    },
+    Layer {
         name: "plugin-code",
         product: &[],
         tests: &[],
@@ -253,6 +293,21 @@ const LAYERS: [Layer; 43] = [
         ],
     },
     Layer {
+        name: "plugin-projects",
+        product: &[
+            "escape",
+            "errors",
+            "local-files",
+            "rewriter",
+            "class-text",
+            "probes",
+            "plugin-compiler",
+            "plugin-fetcher",
+            "host",
+        ],
+        tests: &[],
+    },
+    Layer {
         name: "hook-agent",
         product: &[
             "jvms",
@@ -279,31 +334,33 @@ const LAYERS: [Layer; 43] = [
             "jvm-events",
             "escape",
             "errors",
-            "fingerprint",
             "attach",
             "local-files",
             "coverage-inputs",
+            "otlp",
             "class-selection",
+            "coverage-analysis",
             "coverage-rules",
             "differential-coverage",
             "java-compiler",
+            "java-builds",
             "static-instrumentation",
             "control",
             "rewriter",
             "class-text",
             "probes",
             "coverage",
-            "class-description",
             "trace",
             "child-process",
+            "class-readers",
             "plugin-code",
             "plugin-compiler",
-            "plugin-fetcher",
             "relay",
             "heap-dump",
             "host",
+            "plugin-projects",
         ],
-        tests: &[],
+        tests: &["class-description"],
     },
     Layer {
         name: "classhook-sdk-macros",

@@ -10,14 +10,15 @@ use host::config::lock::{Lock, LockedPlugin, MAX_NAME, is_name};
 use host::config::{BUNDLED, CAPABILITIES};
 use host::plugin_file::MAX_COMPONENT;
 use local_files::absolute_path::absolute;
+use plugin_projects::added_plugins::{ComponentState, component_state};
+use plugin_projects::store::settings_file::SettingsFile;
+use plugin_projects::store::{Store, copy, fetcher};
+use plugin_projects::{PluginSource, needed};
 use tempfile::TempDir;
 
-use crate::added_plugins::{ComponentState, component_state};
 use crate::args::{GRANT, PROJECT};
-use crate::plugin_project::{PluginSource, needed};
-use crate::plugin_store::settings_file::SettingsFile;
-use crate::plugin_store::{Store, copy, fetcher};
-use crate::show::{all_but_last, name, path, show};
+use crate::plugin_compiler::PluginCompiler;
+use crate::show::{all_but_last, name, path, say, show};
 
 const AFTER_HELP: &str = "\
 The component is checked like in `plugin inspect`, and stored in .classhook/plugins under its digest.
@@ -147,13 +148,16 @@ impl Add {
         let folder = store.incoming()?;
         let file = folder.path().join(format!("{name}.wasm"));
         let version = match is_remote(source) {
-            true => fetcher::fetch(source, &file, MAX_COMPONENT, digest)?,
+            true => {
+                fetcher::remark(source).into_iter().for_each(say);
+                fetcher::fetch(source, &file, MAX_COMPONENT, digest)?
+            }
             false => {
                 copy(name, &self.project.join(source), &file)?;
                 None
             }
         };
-        let description = PluginSource::File(file.clone()).describe();
+        let description = PluginSource::File(file.clone()).describe(&PluginCompiler);
         let description = description.map_err(|problem| problem.with("source", source))?;
         let capabilities = needed(&description);
         let plugin = LockedPlugin {

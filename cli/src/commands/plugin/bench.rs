@@ -11,6 +11,8 @@ use host::cache::Cache;
 use host::config::PluginConfig;
 use host::{ClassRequest, Config, Loader as ClassLoader, Pipeline};
 use local_files::temporary;
+use plugin_projects::PluginSource;
+use plugin_projects::configured;
 use probes::ProbeTable;
 use rewriter::ClassFile;
 use rustix::time::{ClockId, clock_gettime};
@@ -18,8 +20,6 @@ use tempfile::TempDir;
 
 use crate::args::{PLUGIN, PLUGIN_CONFIG};
 use crate::plugin_compiler::PluginCompiler;
-use crate::plugin_project::PluginSource;
-use crate::plugins;
 use crate::show::{complain, name, say, show};
 
 const AFTER_HELP: &str = "\
@@ -75,7 +75,7 @@ impl Bench {
     pub fn run(&self) -> Result<u8, Error> {
         let source = PluginSource::find(&self.plugin)?;
         let plugin = source.reference().to_string_lossy().into_owned();
-        let config = plugins::alone(&plugin, self.config.as_deref())?;
+        let config = configured::alone(&plugin, self.config.as_deref())?;
         let mut warnings = Warnings::default();
         let classes = self.read(&mut warnings)?;
         if classes.is_empty() {

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use errors::Error;
 use host::PluginDescription;
+use plugin_projects::{PluginSource, build, needed};
 
-use crate::plugin_project::{PluginSource, build, needed};
+use crate::plugin_compiler::PluginCompiler;
 use crate::show::{self, show};
 
 const AFTER_HELP: &str = "\
@@ -32,7 +33,7 @@ impl Build {
     /// As [`build::build`], and if the component does not load (`H01xx`).
     pub fn run(&self) -> Result<u8, Error> {
         let component = build::build(&self.folder)?;
-        let description = PluginSource::Built(component.clone()).describe()?;
+        let description = PluginSource::Built(component.clone()).describe(&PluginCompiler)?;
         show(&summary(&component, &description))?;
         Ok(0)
     }

@@ -2,10 +2,11 @@
 
 use clap::Args;
 use errors::Error;
+use plugin_projects::PluginSource;
 
 use crate::args::PLUGIN;
 use crate::commands::inspect::plugin_text;
-use crate::plugin_project::PluginSource;
+use crate::plugin_compiler::PluginCompiler;
 use crate::show::show;
 
 const AFTER_HELP: &str = "\
@@ -31,7 +32,7 @@ impl Inspect {
     /// # Errors
     /// As [`PluginSource::find`] and [`PluginSource::describe`].
     pub fn run(&self) -> Result<u8, Error> {
-        let plugin = PluginSource::find(&self.plugin)?.describe()?;
+        let plugin = PluginSource::find(&self.plugin)?.describe(&PluginCompiler)?;
         show(&plugin_text(&plugin))?;
         Ok(0)
     }

@@ -8,10 +8,11 @@ use errors::{Error, PARTIAL, Warning, Warnings};
 use host::Config;
 use host::config::lock::{Lock, STORE};
 use host::config::{BUNDLED, PluginSource as Configured};
+use plugin_projects::added_plugins::{ComponentState, component_state};
+use plugin_projects::{PluginSource, needed};
 
 use super::add::{list as capabilities, title};
-use crate::added_plugins::{ComponentState, component_state};
-use crate::plugin_project::{PluginSource, needed};
+use crate::plugin_compiler::PluginCompiler;
 use crate::show::{self, complain, show};
 
 const AFTER_HELP: &str = "\
@@ -106,7 +107,7 @@ fn table(sources: &[PluginSource], warnings: &mut Warnings) -> String {
             PluginSource::Bundled(_) => "bundled".to_owned(),
             PluginSource::File(file) | PluginSource::Built(file) => show::path(file),
         };
-        match source.describe() {
+        match source.describe(&PluginCompiler) {
             Ok(plugin) => {
                 let version = plugin.version.as_deref().map(show::name);
                 let version = version.map(|version| format!(" {version}"));

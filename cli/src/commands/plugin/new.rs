@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use errors::Error;
+use plugin_projects::language;
+use plugin_projects::template;
 
-use crate::plugin_project::language::Language;
-use crate::plugin_project::template;
 use crate::show::{path, show};
 
 const AFTER_HELP: &str = "\
@@ -17,6 +17,31 @@ componentize-py (`pip install componentize-py`), a JavaScript project Node.js an
 Examples:
   classhook plugin new call-counter
   classhook plugin new --lang c call-counter";
+
+/// The language of a project.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Language {
+    /// A crate that cargo compiles.
+    #[default]
+    Rust,
+    /// Sources that clang compiles.
+    C,
+    /// Modules that componentize-py compiles to a component, with an interpreter.
+    Python,
+    /// Modules that componentize-js compiles to a component, with an engine.
+    Js,
+}
+
+impl From<Language> for language::Language {
+    fn from(language: Language) -> Self {
+        match language {
+            Language::Rust => Self::Rust,
+            Language::C => Self::C,
+            Language::Python => Self::Python,
+            Language::Js => Self::Js,
+        }
+    }
+}
 
 /// Creates a project with an example plugin.
 #[derive(Debug, Args)]
@@ -36,10 +61,10 @@ impl New {
     /// # Errors
     /// As [`template::make`].
     pub fn run(&self) -> Result<u8, Error> {
-        template::make(&self.folder, self.lang)?;
+        template::make(&self.folder, self.lang.into())?;
         let (name, folder) = (template::name(&self.folder), path(&self.folder));
         let mut text = format!("made the plugin {name} in {folder}\n");
-        for file in template::files(&self.folder, self.lang) {
+        for file in template::files(&self.folder, self.lang.into()) {
             text += &format!("wrote {file}\n");
         }
         text += &format!("next: classhook plugin test {folder}\n");

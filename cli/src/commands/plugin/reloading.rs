@@ -11,6 +11,7 @@ use control::message::{Change, Reset, Status};
 use coverage_inputs::run_files;
 use errors::Error;
 use local_files::recording_jvm;
+use plugin_projects::watched_files::WatchedFiles;
 use trace::numbers::counted;
 
 use super::loaded_plugin::LoadedPlugin;
@@ -18,7 +19,6 @@ use crate::agent::Agent;
 use crate::answers::failures;
 use crate::attached::{self, AttachedPlugin};
 use crate::checked_options::CheckedOptions;
-use crate::plugin_project::watched_files::WatchedFiles;
 use crate::precompiled::Precompiled;
 use crate::show::{self, complain, say};
 

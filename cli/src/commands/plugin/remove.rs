@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use errors::Error;
 use host::config::lock::Lock;
+use plugin_projects::store::Store;
+use plugin_projects::store::settings_file::SettingsFile;
 
 use crate::args::PROJECT;
-use crate::plugin_store::Store;
-use crate::plugin_store::settings_file::SettingsFile;
 use crate::show::{name, show};
 
 const AFTER_HELP: &str = "\

@@ -8,6 +8,8 @@ use errors::{Error, PARTIAL, Warning, Warnings};
 use host::Config;
 use host::config::PluginConfig;
 use jvm_events::tables::PluginTables;
+use plugin_projects::watched_files::WatchedFiles;
+use plugin_projects::{PluginSource, needed};
 use trace::recording::Recording;
 
 use super::loaded_plugin::LoadedPlugin;
@@ -16,8 +18,7 @@ use crate::args::{EventFiles, JvmOrCommand, PLUGIN, Settings};
 use crate::attached::{AttachedPlugin, Visitor};
 use crate::checked_options::{self, CheckedOptions, plugin_reference, run_id};
 use crate::metaspace::Metaspace;
-use crate::plugin_project::watched_files::WatchedFiles;
-use crate::plugin_project::{PluginSource, needed};
+use crate::plugin_compiler::PluginCompiler;
 use crate::plugin_tables;
 use crate::reporters::Reporters;
 use crate::show::{all_but_last, complain, say};
@@ -91,7 +92,7 @@ impl Run {
     }
 
     fn loaded(&self, source: &PluginSource) -> Result<LoadedPlugin, Error> {
-        let description = source.describe()?;
+        let description = source.describe(&PluginCompiler)?;
         let reference = plugin_reference(source.reference().as_os_str())?;
         self.metaspace.check(self.program.pid)?;
         let mut settings = self.event_files.added(self.settings.clone());

@@ -8,14 +8,15 @@ use clap::Args;
 use coverage_inputs::class_files::{self, Loader, LocatedClass};
 use errors::{Error, Warning, Warnings};
 use host::{ClassRequest, Explanation, Pipeline};
+use plugin_projects::configured;
+use plugin_projects::language::Language;
+use plugin_projects::{PluginSource, build, plans};
 use probes::ProbeTable;
 use rewriter::ClassFile;
 
 use super::build::summary;
 use crate::args::PLUGIN_CONFIG;
-use crate::plugin_project::language::Language;
-use crate::plugin_project::{PluginSource, build, plans};
-use crate::plugins;
+use crate::plugin_compiler::PluginCompiler;
 use crate::show::{self, complain, say, show};
 
 const AFTER_HELP: &str = "\
@@ -77,9 +78,9 @@ impl Test {
         }
         build::test(&self.folder)?;
         let component = build::build(&self.folder)?;
-        let description = PluginSource::Built(component.clone()).describe()?;
+        let description = PluginSource::Built(component.clone()).describe(&PluginCompiler)?;
         show(&summary(&component, &description))?;
-        let compared = plans::check(&self.folder, &component, self.bless)?;
+        let compared = plans::check(&self.folder, &component, self.bless, &PluginCompiler)?;
         show(&compared)?;
         if self.classes.is_empty() && compared.is_empty() {
             show("the component was loaded, without classes: name some with --classes PATH\n")?;
@@ -87,7 +88,11 @@ impl Test {
         if self.classes.is_empty() {
             return Ok(0);
         }
-        let pipeline = plugins::pipeline(&component.to_string_lossy(), self.config.as_deref())?;
+        let pipeline = configured::pipeline(
+            &component.to_string_lossy(),
+            self.config.as_deref(),
+            &PluginCompiler,
+        )?;
         let mut tally = Tally::default();
         for place in &self.classes {
             class_files::read(place, &Loader::every_version(), &mut |batch| {
