@@ -1,4 +1,4 @@
-//! Embeds the bundled plugins that `cargo xtask plugins` put into `target/bundled`: compressed
+//! Embeds the bundled plugins that `cargo xtask build` put into `target/bundled`: compressed
 //! code, and digest and size of the component. Also computes a digest of the sources that create
 //! and store plans. Plans stored by other sources are not used.
 
@@ -75,7 +75,7 @@ fn entry(folder: &Path, name: &str, out: &Path) -> std::io::Result<String> {
     println!("cargo::rerun-if-changed={}", code.display());
     println!("cargo::rerun-if-changed={}", component.display());
     if !code.exists() || !component.exists() {
-        println!("cargo::warning=built without the plugin {name}: run `cargo xtask plugins`");
+        println!("cargo::warning=built without the plugin {name}: run `cargo xtask build`");
         return Ok(String::new());
     }
     let code = included(&code, out)?;

@@ -75,7 +75,7 @@ impl Filter {
         lacking.find(|part| concerns(part, "location:"))
     }
 
-    /// Parses the selectors of a report on recorded data, with or without class locations.
+    /// Parses the selectors of a report on recorded data, with or without `--classes`.
     ///
     /// # Errors
     /// As [`Filter::new`], and for a selector over unknown data: loaders, or locations without

@@ -65,6 +65,23 @@ pub fn complain(text: impl Display) {
     to_stderr(&escape::lines(&text.to_string()));
 }
 
+/// Returns the exit status of a command that started a program. A failed program gives its own status, and the problem
+/// is only printed.
+///
+/// # Errors
+/// The problem after a program that succeeded.
+pub fn with_exit_of_program(code: u8, result: Result<u8, Error>) -> Result<u8, Error> {
+    match result {
+        result if code == 0 => result,
+        Ok(_) => Ok(code),
+        Err(problem) => {
+            let problem = problem.with("command", format!("ended with exit status {code}"));
+            complain(format_args!("{problem}\n"));
+            Ok(code)
+        }
+    }
+}
+
 /// Prints all of these problems but the last.
 ///
 /// # Errors

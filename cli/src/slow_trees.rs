@@ -210,7 +210,7 @@ impl SlowTrees {
         self.calls(number).reset();
     }
 
-    /// Returns the calls of the JVM of this number, which has just recorded an event.
+    /// Returns the calls of a traced JVM; `number` is its index.
     fn calls(&mut self, number: usize) -> &mut SlowCalls {
         let at_least = self.printer.at_least;
         self.jvms.calls_of(number, || SlowCalls::new(at_least))

@@ -145,20 +145,23 @@ impl Verdict {
         let message = match (self.short.len(), self.violations.len()) {
             (0, 0) => return Ok(()),
             (count, 0) => {
-                format!("coverage falls short of --fail-under, {}", times(count))
+                format!(
+                    "{} of --fail-under",
+                    counted(count, "value falls short", "values fall short")
+                )
             }
             (short, violations) => {
-                format!("coverage violates the rules, {}", times(short + violations))
+                counted(short + violations, "rule is violated", "rules are violated")
             }
         };
         Err(Error::shortfall("H0673", message))
     }
 }
 
-/// Formats a count as `once` or `N times`.
-fn times(count: usize) -> String {
+/// Returns the number with words of one or of several.
+fn counted(count: usize, one: &str, several: &str) -> String {
     match count {
-        1 => "once".to_owned(),
-        count => format!("{count} times"),
+        1 => format!("1 {one}"),
+        count => format!("{count} {several}"),
     }
 }

@@ -2,7 +2,7 @@
 //! size of each component. The components themselves are left out, because they would double the
 //! space.
 //!
-//! `cargo xtask plugins` builds the plugins; `build.rs` compresses and embeds them.
+//! `cargo xtask build` builds the plugins; `build.rs` compresses and embeds them.
 
 use lz4_flex::block::{decompress, uncompressed_size};
 
@@ -48,7 +48,7 @@ mod tests {
     fn the_code_inside_this_binary_fits_its_engine() {
         let engine = crate::engine::new().unwrap();
         for name in crate::config::BUNDLED {
-            let plugin = find(name).expect("run `cargo xtask plugins` first");
+            let plugin = find(name).expect("run `cargo xtask build` first");
             let loaded = crate::cache::load_bundled(&engine, &plugin);
             assert!(loaded.is_some(), "{name} could not be loaded");
         }
@@ -74,7 +74,7 @@ mod tests {
         let mut settings = plugin_code::settings();
         settings.epoch_interruption(false);
         let other = wasmtime::Engine::new(&settings).unwrap();
-        let plugin = find("coverage").expect("run `cargo xtask plugins` first");
+        let plugin = find("coverage").expect("run `cargo xtask build` first");
         assert!(crate::cache::load_bundled(&other, &plugin).is_none());
     }
 
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn damaged_code_is_not_unpacked() {
-        let plugin = find("coverage").expect("run `cargo xtask plugins` first");
+        let plugin = find("coverage").expect("run `cargo xtask build` first");
         assert!(plugin.code().is_some());
         for length in (0..plugin.code.len()).step_by(499) {
             let code = &plugin.code[..length];
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn bundled_plugin_is_pinned_to_the_component_of_its_code() {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/bundled/trace.wasm");
-        let wasm = std::fs::read(file).expect("run `cargo xtask plugins` first");
+        let wasm = std::fs::read(file).expect("run `cargo xtask build` first");
         let compiler = CompilerProcess::new(Vec::new());
         let describe = |digest: String| {
             let mut config = PluginConfig::bundled("trace");

@@ -391,7 +391,7 @@ mod tests {
 
     /// The code of some component.
     fn code() -> Code {
-        let plugin = crate::bundled::find("patch").expect("run `cargo xtask plugins` first");
+        let plugin = crate::bundled::find("patch").expect("run `cargo xtask build` first");
         Code(plugin.code().unwrap())
     }
 

@@ -101,7 +101,7 @@ fn load_from_agent(plugin: &PluginConfig, name: &str, engine: &Engine) -> Result
             "H0101",
             format!("this binary was built without {what} `{name}`"),
         )
-        .with("help", "build it with `cargo xtask plugins`")
+        .with("help", "build it with `cargo xtask build`")
     };
     let found = bundled::find(name).ok_or_else(|| missing("its plugin"))?;
     check_digest(plugin, found.digest)?;

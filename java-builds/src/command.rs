@@ -39,7 +39,7 @@ const WRAPPERS: [(&str, &[&str], usize); 9] = [
     ),
 ];
 const SHELLS: [&str; 5] = ["sh", "bash", "dash", "zsh", "ksh"];
-/// Length limit for scripts, in bytes. A longer script is no launcher of a build.
+/// Length limit for scripts, in bytes. A longer script does not start Maven or Gradle.
 const LONGEST_SCRIPT: u64 = 256 << 10;
 /// Files that mark a project, and the tool that builds it.
 const MARKS: [(&str, Tool); 5] = [

@@ -134,7 +134,7 @@ impl Export {
         jvm.since_ms = trace.meta.dump_ms.max(trace.meta.start_ms);
     }
 
-    /// Returns the JVM of this number, which has just recorded an event.
+    /// Returns a traced JVM; `number` is its index.
     fn jvm(&mut self, number: usize) -> &mut JvmExport {
         self.jvms.calls_of(number, || JvmExport::new(&self.target))
     }

@@ -47,9 +47,9 @@ pub enum Flush {
 pub(crate) struct Log {
     pub(crate) file: File,
     path: PathBuf,
-    /// Length of the whole records in the file.
+    /// Length of the file up to the end of its last complete record, in bytes.
     length: u64,
-    /// Whole pending records.
+    /// Complete pending records.
     queue: Vec<u8>,
     /// End offset of each record in `queue`.
     ends: Vec<usize>,

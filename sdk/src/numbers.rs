@@ -171,7 +171,7 @@ impl<'l> CodeView<'l> {
         self.handlers.iter().copied().map(Covered::from)
     }
 
-    /// Returns a place in this method.
+    /// Returns a location in this method, for edits and points of a plan.
     #[must_use]
     pub fn place(&self, at: At) -> Place {
         let method = self.index;
@@ -234,7 +234,7 @@ impl<'l> RawCode<'l> {
         self.handler_rows
     }
 
-    /// Returns a place in this method.
+    /// Returns a location in this method, for edits and points of a plan.
     #[must_use]
     pub fn place(&self, at: At) -> Place {
         let method = self.index;

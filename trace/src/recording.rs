@@ -14,7 +14,7 @@ use probes::events::{
     Call, EventFile, Moment, Outcome, RestoredItem, SpanInfo, StoredCall, TaskStep, Trace, Wait,
 };
 
-use by_time::{MOMENT, Sides};
+use by_time::{CallBounds, MOMENT};
 pub use scratch::Scratch;
 use sort::{Sorted, Sorter, varint};
 
@@ -247,13 +247,13 @@ impl Recording {
         take: &mut dyn FnMut(TimelineItem<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
         let singles = self.sorted()?;
-        let mut sides = Sides::new(Sorter::new(&self.scratch), with_ends);
+        let mut bounds = CallBounds::new(Sorter::new(&self.scratch), with_ends);
         singles.each_call(|thread, start, stored| {
             let (call, _) = restored_call(&self.file, thread, start, stored)?;
             let is_open = call.outcome == Outcome::Open;
-            sides.enter(thread, start, call.end, is_open, stored)
+            bounds.enter(thread, start, call.end, is_open, stored)
         })?;
-        let mut sorter = sides.finish()?;
+        let mut sorter = bounds.finish()?;
         singles.moments.each(&mut |[nanos, thread, _], stored| {
             sorter.push([nanos, thread | MOMENT, 0], |out| {
                 out.extend_from_slice(stored)

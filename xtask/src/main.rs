@@ -53,7 +53,9 @@ enum Task {
     Nightly(nightly::Options),
     /// Measure Classhook beside its peers
     Bench(bench::Options),
-    /// Build and precompile the plugins, then the agent and the command that carry them
+    /// Build the command and the agent, with the bundled plugins
+    Build,
+    /// Like build, and also build the plugins of the examples and the tests
     Plugins,
     /// Build the Maven plugin into target/maven-repository, in the layout of a Maven repository
     MavenPlugin,
@@ -88,6 +90,7 @@ fn run(task: Task) -> Result<()> {
         Task::Ci => ci::run(&workspace),
         Task::Nightly(options) => nightly::run(&workspace, &options),
         Task::Bench(options) => bench::run(&workspace, &options),
+        Task::Build => plugins::run_bundled(&workspace),
         Task::Plugins => plugins::run(&workspace),
         Task::MavenPlugin => maven_plugin::run(&workspace),
         Task::GradlePlugin => maven_plugin::run_for_gradle(&workspace),

@@ -1,4 +1,5 @@
 //! `cargo xtask plugins`: WebAssembly components of all folders `plugins`, and the agent and command that carry them.
+//! `cargo xtask build` builds only the plugins that those carry.
 //!
 //! Each plugin is compiled for `wasm32-unknown-unknown`, wrapped as a component and put into `target/bundled/`.
 //! The bundled ones are precompiled by the engine that will run them, so a fresh machine compiles nothing.
@@ -37,7 +38,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     build(workspace, |_| true)
 }
 
-/// Like [`run`], but builds only the plugins that agent and command carry.
+/// Like [`run`], but builds only the plugins that agent and command carry (`cargo xtask build`).
 pub fn run_bundled(workspace: &Workspace) -> Result<()> {
     build(workspace, |plugin| BUNDLED.contains(&plugin.name.as_str()))
 }

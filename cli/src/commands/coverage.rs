@@ -24,7 +24,7 @@ use crate::checked_options::{CheckedOptions, run_id};
 use crate::metaspace::Metaspace;
 use crate::project_classes;
 use crate::rule_options::RuleOptions;
-use crate::show::{self, all_but_last, complain, say};
+use crate::show::{self, all_but_last, complain, say, with_exit_of_program};
 
 const AFTER_HELP: &str = "\
 With a command behind `--`, the coverage of all its JVMs is merged, including the forks of a build.
@@ -127,15 +127,7 @@ impl Coverage {
         };
         let report = run_files::snapshots_of(run, &output)
             .and_then(|found| self.report(&found, &output, build.as_ref(), began));
-        match report {
-            Ok(reported) if code == 0 => Ok(reported),
-            Ok(_) => Ok(code),
-            Err(problem) if code == 0 => Err(problem),
-            Err(problem) => {
-                complain(format_args!("{problem}\n"));
-                Ok(code)
-            }
-        }
+        with_exit_of_program(code, report)
     }
 
     fn visit(&self, pid: i32, run: &str) -> Result<u8, Error> {
@@ -182,7 +174,7 @@ impl Coverage {
             return Err(Error::mistake("H0650", "no class was measured")
                 .with(
                     "expected",
-                    "a selected class among those loaded until the end of the visit",
+                    "a selected class among those loaded while the command was attached",
                 )
                 .with(
                     "found",

@@ -34,6 +34,7 @@ impl Off {
     pub fn run(&self) -> Result<u8, Error> {
         progress::answer(&self.target, &Request::Off, |answer: &Answer| {
             let restored = match answer.restored {
+                0 => "no class was changed".to_owned(),
                 1 => "1 class is again as it was".to_owned(),
                 count => format!("{} are again as they were", counted(count, "class")),
             };

@@ -23,7 +23,7 @@ use crate::profile::outputs::{ProfileOutputs, Report};
 use crate::profile::pause::Limits;
 use crate::profile::{heap_paths, recorded, retainers, snapshots, visit};
 use crate::relay::{FileSelection, RelayOptions, Sending};
-use crate::show::complain;
+use crate::show::with_exit_of_program;
 use crate::slow_trees::SlowOptions;
 use crate::temp_output::TempOutput;
 use crate::traces::TraceOutputs;
@@ -479,15 +479,7 @@ impl Profile {
         let unsent = sending.map_or(Ok(()), Sending::finish).err();
         let made = recorded::of_run(&run, &checked.output)
             .and_then(|recordings| report.make(recordings, unsent));
-        match made {
-            Err(problem) if code == 0 => Err(problem),
-            Err(problem) => {
-                complain(format_args!("{problem}\n"));
-                Ok(code)
-            }
-            Ok(reported) if code == 0 => Ok(reported),
-            Ok(_) => Ok(code),
-        }
+        with_exit_of_program(code, made)
     }
 }
 

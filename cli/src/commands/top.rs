@@ -22,7 +22,7 @@ use crate::heading;
 use crate::interrupt;
 use crate::live::{EventFileSource, FollowedJvms};
 use crate::metaspace::Metaspace;
-use crate::show::{self, all_but_last, complain, say, show};
+use crate::show::{self, all_but_last, say, show, with_exit_of_program};
 use crate::temp_output::{TempOutput, no_folder};
 use crate::top::columns::Column;
 use crate::top::sampler::Sampler;
@@ -176,14 +176,7 @@ impl Top {
                 true => self.end(finished, true),
                 false => Err(nothing_of_command(&run, &checked.output, &self.methods)),
             });
-        match told {
-            Err(problem) if code == 0 => Err(problem),
-            Err(problem) => {
-                complain(format_args!("{problem}\n"));
-                Ok(code)
-            }
-            Ok(()) => Ok(code),
-        }
+        with_exit_of_program(code, told.map(|()| 0))
     }
 
     /// Runs the command until its end, or ends it when the user quits.

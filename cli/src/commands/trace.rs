@@ -27,7 +27,7 @@ use crate::metaspace::Metaspace;
 use crate::otlp_arguments::OtlpArguments;
 use crate::plugin_compiler::PluginCompiler;
 use crate::relay::{self, RelayOptions, Sending};
-use crate::show::{self, all_but_last, complain, say};
+use crate::show::{self, all_but_last, complain, say, with_exit_of_program};
 use crate::slow_trees::SlowOptions;
 use crate::traces::{self, TraceOutputs};
 use crate::unchanged_classes::UnchangedClasses;
@@ -264,7 +264,7 @@ impl TracedCalls {
 pub(super) fn nothing_traced(pid: i32, methods: &[String], withheld: &[UnchangedClasses]) -> Error {
     let problem = Error::mistake("H0650", "no method was traced").with(
         "expected",
-        "a method of a class that was loaded until the end of the visit",
+        "a method of a class that was loaded while the command was attached",
     );
     let problem = match methods {
         [] => problem,
@@ -376,15 +376,10 @@ impl Trace {
             .relay
             .start(&checked.output, relay::FileSelection::Run(run))?;
         let code = checked.launch(&self.program.command)?;
-        match self.report(run, &checked.output, finish(live, sending)) {
-            Err(problem) if code == 0 => Err(problem),
-            Err(problem) => {
-                complain(format_args!("{problem}\n"));
-                Ok(code)
-            }
-            Ok(PARTIAL) if code == 0 => Ok(PARTIAL),
-            Ok(_) => Ok(code),
-        }
+        with_exit_of_program(
+            code,
+            self.report(run, &checked.output, finish(live, sending)),
+        )
     }
 
     fn visit(

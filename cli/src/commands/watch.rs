@@ -20,7 +20,7 @@ use crate::checked_options::run_id;
 use crate::interrupt;
 use crate::live::EventFileSource;
 use crate::metaspace::Metaspace;
-use crate::show::{all_but_last, complain, say};
+use crate::show::{all_but_last, say, with_exit_of_program};
 use crate::temp_output::TempOutput;
 use crate::traces;
 use crate::unchanged_classes::UnchangedClasses;
@@ -189,14 +189,7 @@ impl Watch {
         let told = watching
             .finish()
             .and_then(|seen| self.report_command(&seen));
-        match told {
-            Err(problem) if code == 0 => Err(problem),
-            Err(problem) => {
-                complain(format_args!("{problem}\n"));
-                Ok(code)
-            }
-            Ok(()) => Ok(code),
-        }
+        with_exit_of_program(code, told.map(|()| 0))
     }
 
     /// Reports the calls of a command's JVMs. A JVM without a method to watch has no event file.
@@ -346,7 +339,7 @@ fn nothing_watched(methods: &[String]) -> Error {
     Error::mistake("H0650", "no method was watched")
         .with(
             "expected",
-            "a method of a class that was loaded until the end of the visit",
+            "a method of a class that was loaded while the command was attached",
         )
         .with("found", methods.join(" "))
 }

@@ -17,7 +17,7 @@ pub(crate) enum Limit {
     Lifted,
     /// The flag was clear before: `-XX:-DontCompileHugeMethods`.
     WasLifted,
-    /// The limit stays: the agent's option requires it, or the JVM does not export its flags.
+    /// HotSpot's limit stays: the agent's option requires it, or the JVM does not export its flags.
     Stays,
 }
 

@@ -173,7 +173,7 @@ fn plugin_file_that_is_no_file_or_too_large() {
 fn plugin_file_that_was_cut_short() {
     let options = |folder: &Path| {
         let whole = std::fs::read(workspace::target("bundled/coverage.wasm"))
-            .expect("run `cargo xtask plugins`");
+            .expect("run `cargo xtask build`");
         format!(
             "plugin={},{}",
             write(folder, "cut.wasm", &whole[..whole.len() / 2]).display(),

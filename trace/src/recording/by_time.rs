@@ -16,8 +16,8 @@ struct Open {
     stored: Vec<u8>,
 }
 
-/// Sorts the sides of a recording's calls.
-pub(super) struct Sides {
+/// Sorts the entries and ends of a recording's calls by time.
+pub(super) struct CallBounds {
     sorter: Sorter,
     with_ends: bool,
     thread: u64,
@@ -26,7 +26,7 @@ pub(super) struct Sides {
     sequence: u64,
 }
 
-impl Sides {
+impl CallBounds {
     /// Creates an empty value; without `with_ends` it sorts only entries.
     pub fn new(sorter: Sorter, with_ends: bool) -> Self {
         Self {

@@ -21,7 +21,7 @@ use crate::metaspace::Metaspace;
 use crate::plugin_compiler::PluginCompiler;
 use crate::plugin_tables;
 use crate::reporters::Reporters;
-use crate::show::{all_but_last, complain, say};
+use crate::show::{all_but_last, complain, say, with_exit_of_program};
 use crate::traces::{self, StreamedLines, TraceOutputs};
 
 const AFTER_HELP: &str = "\
@@ -161,15 +161,7 @@ impl Run {
             )?;
             self.show((recordings, tables), warnings, loaded)
         });
-        match shown {
-            Err(problem) if code == 0 => Err(problem),
-            Err(problem) => {
-                complain(format_args!("{problem}\n"));
-                Ok(code)
-            }
-            Ok(shown) if code == 0 => Ok(shown),
-            Ok(_) => Ok(code),
-        }
+        with_exit_of_program(code, shown)
     }
 
     fn visit(
@@ -193,7 +185,7 @@ impl Run {
             return Err(Error::mistake("H0650", "no class was changed")
                 .with(
                     "expected",
-                    "a selected class among those loaded until the end of the visit",
+                    "a selected class among those loaded while the command was attached",
                 )
                 .with(
                     "help",
