@@ -1,4 +1,4 @@
-//! The compiler options of a class, as far as its class file shows them.
+//! The compiler options of a class, which its class file shows.
 
 use control::patch::ClassBytes;
 use jvms::access_flags::{ACC_MANDATED, ACC_SYNTHETIC};

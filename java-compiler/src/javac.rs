@@ -46,7 +46,7 @@ pub trait LoadedClasses {
     /// If the agent does not answer.
     fn places(&mut self, classes: &[String]) -> Result<Vec<PathBuf>, Error>;
 
-    /// Returns the class files of these classes, without those that no loader finds.
+    /// Returns the class files of these classes, without those that are found by no loader.
     ///
     /// # Errors
     /// If the agent does not answer.
