@@ -100,20 +100,24 @@ impl Stored for u8 {
 macro_rules! numbers {
     ($($plain:ident $signed:ident;)*) => {$(
         impl Stored for $plain {
+            #[inline]
             fn put(&self, out: &mut Vec<u8>) {
                 put_number(u64::from(*self), out);
             }
 
+            #[inline]
             fn take(from: &mut &[u8]) -> Option<Self> {
                 take_number(from)?.try_into().ok()
             }
         }
 
         impl Stored for $signed {
+            #[inline]
             fn put(&self, out: &mut Vec<u8>) {
                 self.cast_unsigned().put(out);
             }
 
+            #[inline]
             fn take(from: &mut &[u8]) -> Option<Self> {
                 Some($plain::take(from)?.cast_signed())
             }
@@ -131,10 +135,12 @@ numbers! {
 macro_rules! floats {
     ($($float:ident $bits:ident;)*) => {$(
         impl Stored for $float {
+            #[inline]
             fn put(&self, out: &mut Vec<u8>) {
                 self.to_bits().put(out);
             }
 
+            #[inline]
             fn take(from: &mut &[u8]) -> Option<Self> {
                 $bits::take(from).map($float::from_bits)
             }

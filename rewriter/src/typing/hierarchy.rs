@@ -11,73 +11,43 @@ pub(crate) struct Hierarchy<'t> {
     interfaces: Vec<&'t [u8]>,
 }
 
-/// Classes of `java.base` with their subclasses; other superclasses than `java/lang/Object`.
-const SUBCLASSES: [(&str, &[&str]); 9] = [
+/// Superclasses other than `Object`. Names without a package are those of `java/lang`.
+const PARENTS: &[(&str, &str)] = &[
+    ("ArithmeticException", "RuntimeException"),
     (
-        "java/lang/Error",
-        &[
-            "java/lang/AssertionError",
-            "java/lang/LinkageError",
-            "java/lang/VirtualMachineError",
-        ],
+        "ArrayIndexOutOfBoundsException",
+        "IndexOutOfBoundsException",
     ),
-    (
-        "java/lang/Exception",
-        &[
-            "java/io/IOException",
-            "java/lang/CloneNotSupportedException",
-            "java/lang/InterruptedException",
-            "java/lang/ReflectiveOperationException",
-            "java/lang/RuntimeException",
-        ],
-    ),
-    (
-        "java/lang/IllegalArgumentException",
-        &["java/lang/NumberFormatException"],
-    ),
-    (
-        "java/lang/IndexOutOfBoundsException",
-        &["java/lang/ArrayIndexOutOfBoundsException"],
-    ),
-    (
-        "java/lang/Number",
-        &[
-            "java/lang/Byte",
-            "java/lang/Double",
-            "java/lang/Float",
-            "java/lang/Integer",
-            "java/lang/Long",
-            "java/lang/Short",
-        ],
-    ),
-    (
-        "java/lang/ReflectiveOperationException",
-        &["java/lang/ClassNotFoundException"],
-    ),
-    (
-        "java/lang/RuntimeException",
-        &[
-            "java/io/UncheckedIOException",
-            "java/lang/ArithmeticException",
-            "java/lang/ArrayStoreException",
-            "java/lang/ClassCastException",
-            "java/lang/IllegalArgumentException",
-            "java/lang/IllegalStateException",
-            "java/lang/IndexOutOfBoundsException",
-            "java/lang/NegativeArraySizeException",
-            "java/lang/NullPointerException",
-            "java/lang/SecurityException",
-            "java/lang/UnsupportedOperationException",
-        ],
-    ),
-    (
-        "java/lang/Throwable",
-        &["java/lang/Error", "java/lang/Exception"],
-    ),
-    (
-        "java/lang/VirtualMachineError",
-        &["java/lang/OutOfMemoryError", "java/lang/StackOverflowError"],
-    ),
+    ("ArrayStoreException", "RuntimeException"),
+    ("AssertionError", "Error"),
+    ("Byte", "Number"),
+    ("ClassCastException", "RuntimeException"),
+    ("ClassNotFoundException", "ReflectiveOperationException"),
+    ("CloneNotSupportedException", "Exception"),
+    ("Double", "Number"),
+    ("Error", "Throwable"),
+    ("Exception", "Throwable"),
+    ("Float", "Number"),
+    ("IllegalArgumentException", "RuntimeException"),
+    ("IllegalStateException", "RuntimeException"),
+    ("IndexOutOfBoundsException", "RuntimeException"),
+    ("Integer", "Number"),
+    ("InterruptedException", "Exception"),
+    ("LinkageError", "Error"),
+    ("Long", "Number"),
+    ("NegativeArraySizeException", "RuntimeException"),
+    ("NullPointerException", "RuntimeException"),
+    ("NumberFormatException", "IllegalArgumentException"),
+    ("OutOfMemoryError", "VirtualMachineError"),
+    ("ReflectiveOperationException", "Exception"),
+    ("RuntimeException", "Exception"),
+    ("SecurityException", "RuntimeException"),
+    ("Short", "Number"),
+    ("StackOverflowError", "VirtualMachineError"),
+    ("UnsupportedOperationException", "RuntimeException"),
+    ("VirtualMachineError", "Error"),
+    ("java/io/IOException", "Exception"),
+    ("java/io/UncheckedIOException", "RuntimeException"),
 ];
 
 /// Interfaces: to the verifier every class implements them (JVMS 4.10.1.2).
@@ -100,13 +70,16 @@ const INTERFACES: &[&str] = &[
 
 const MOST_STEPS: usize = 16;
 
-fn parent(name: &[u8]) -> Option<&'static [u8]> {
-    let is_parent = |(_, classes): &&(&str, &[&str])| {
-        let mut classes = classes.iter();
-        classes.any(|class| class.as_bytes() == name)
-    };
-    let found = SUBCLASSES.iter().find(is_parent);
-    found.map(|(parent, _)| parent.as_bytes())
+/// Returns the name of a class in [`PARENTS`].
+fn listed(name: &[u8]) -> Option<&[u8]> {
+    let simple = name.strip_prefix(b"java/lang/");
+    simple.or_else(|| name.starts_with(b"java/io/").then_some(name))
+}
+
+fn parent(listed: &[u8]) -> Option<&'static [u8]> {
+    let found = PARENTS.binary_search_by(|(class, _)| class.as_bytes().cmp(listed));
+    let (_, parent) = PARENTS.get(found.ok()?)?;
+    Some(parent.as_bytes())
 }
 
 fn is_interface(name: &[u8]) -> bool {
@@ -205,6 +178,9 @@ impl<'t> Hierarchy<'t> {
 
 /// Follows the known superclasses.
 fn inherits(found: &[u8], wanted: &[u8]) -> bool {
+    let (Some(found), Some(wanted)) = (listed(found), listed(wanted)) else {
+        return false;
+    };
     let parents = std::iter::successors(parent(found), |name| parent(name));
     parents.take(MOST_STEPS).any(|name| name == wanted)
 }
@@ -215,6 +191,7 @@ mod tests {
 
     #[test]
     fn tables_are_sorted() {
+        assert!(PARENTS.is_sorted_by(|a, b| a.0 < b.0));
         assert!(INTERFACES.is_sorted_by(|a, b| a < b));
     }
 
@@ -228,7 +205,8 @@ mod tests {
         let fits = |found: &'static [u8], wanted: &'static [u8]| {
             known.fits(Type::object(found), Type::object(wanted))
         };
-        let yes: [(&[u8], &[u8]); 11] = [
+        let yes: [(&[u8], &[u8]); 12] = [
+            (b"java/io/IOException", b"java/lang/Throwable"),
             (b"a/B", b"java/lang/Throwable"),
             (b"a/B", b"a/I"),
             (b"x/Y", b"java/lang/Runnable"),
@@ -243,7 +221,8 @@ mod tests {
         ];
         yes.into_iter()
             .for_each(|(a, b)| assert!(fits(a, b), "{}", Type::object(a)));
-        let no: [(&[u8], &[u8]); 8] = [
+        let no: [(&[u8], &[u8]); 9] = [
+            (b"ArithmeticException", b"java/lang/RuntimeException"),
             (b"x/Y", b"a/I"),
             (b"[I", b"java/lang/Runnable"),
             (b"[I", b"[J"),
