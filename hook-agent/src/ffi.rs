@@ -28,6 +28,8 @@ pub(crate) mod native_stack;
 mod natives;
 mod opened;
 pub(crate) mod phases;
+mod printed;
+mod printed_classes;
 pub(crate) mod process;
 pub(crate) mod reader;
 pub(crate) mod refs;

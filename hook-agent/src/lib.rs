@@ -60,6 +60,7 @@ mod names;
 mod originals;
 mod patch;
 mod plugin_compiler;
+mod printed;
 mod probe_arrays;
 mod probe_class;
 mod probe_table;

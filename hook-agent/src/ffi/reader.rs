@@ -39,12 +39,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Describes an object without its contents. As much of a string as fits is read into `text`.
-    pub fn describe<'t>(self, object: &LocalRef<'_>, text: &'t mut [u16]) -> Option<JvmValue<'t>> {
-        self.values
-            .read(self.jvmti, self.runtime, self.local, object, text)
-    }
-
     /// The identity hash of an object.
     pub fn identity(self, object: &LocalRef<'_>) -> Option<u32> {
         self.jvmti.identity_hash(object)

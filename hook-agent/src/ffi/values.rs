@@ -7,6 +7,7 @@ use super::fields::{Field, Fields, ListedField, ResolvedField};
 use super::jvm::Jvm;
 use super::jvmti::Jvmti;
 use super::layouts::Layout;
+use super::printed_classes::PrintedClass;
 use super::refs::{FieldId, GlobalRef, Local, LocalRef, jni};
 use crate::names::{decode, internal_name};
 use conditions::NamedField;
@@ -61,6 +62,8 @@ pub(super) enum ValueKind {
     Box(u8),
     /// A collection or map of the JDK: the index of its layout.
     Collection(u8),
+    /// A value that is shown as its `toString` gives it: the index of its class.
+    Printed(u8),
 }
 
 /// A known class. Entries are never removed, so that readers need no lock.
@@ -136,18 +139,18 @@ impl Values {
         self.threads.as_ref().is_some_and(|threads| threads.has_ids)
     }
 
-    /// The description of an object. As much of a string as fits is read into `text`.
-    pub fn read<'t>(
+    /// The description of an object whose class has this number and kind. As much of a string as fits is read into
+    /// `text`.
+    pub(super) fn read<'t>(
         &self,
-        jvmti: Jvmti,
+        (jvmti, local): (Jvmti, Local<'_>),
         runtime: &Runtime,
-        local: Local<'_>,
         object: &LocalRef<'_>,
+        (number, kind): (u32, ValueKind),
         text: &'t mut [u16],
     ) -> Option<JvmValue<'t>> {
-        let (number, kind) = self.class_of(jvmti, runtime, local, object)?;
         match kind {
-            ValueKind::Object | ValueKind::Collection(_) => {
+            ValueKind::Object | ValueKind::Collection(_) | ValueKind::Printed(_) => {
                 Some(JvmValue::Object(number, jvmti.identity_hash(object)?))
             }
             ValueKind::Enum => {
@@ -338,6 +341,8 @@ impl Values {
             ValueKind::Enum
         } else if let Some(index) = BOXES.iter().position(|(it, _)| it.to_bytes() == name) {
             ValueKind::Box(index as u8)
+        } else if let Some(index) = PrintedClass::index_of(name) {
+            ValueKind::Printed(index)
         } else {
             let layout = layout_of(jvmti, local, class, name);
             layout.map_or(ValueKind::Object, ValueKind::Collection)
@@ -442,9 +447,10 @@ fn gives_elements(jvmti: Jvmti, class: &LocalRef<'_>, name: &[u8]) -> bool {
     })
 }
 
-/// The kinds of boxes and collections as numbers.
+/// The kinds of boxes, collections and printed values as numbers.
 const FIRST_BOX: u32 = 5;
 const FIRST_COLLECTION: u32 = FIRST_BOX + BOXES.len() as u32;
+const FIRST_PRINTED: u32 = FIRST_COLLECTION + 256;
 
 impl KnownClass {
     fn is(&self, local: Local<'_>, class: &LocalRef<'_>) -> bool {
@@ -460,7 +466,10 @@ impl KnownClass {
             3 => ValueKind::Enum,
             4 => ValueKind::Class,
             number if number < FIRST_COLLECTION => ValueKind::Box((number - FIRST_BOX) as u8),
-            number => ValueKind::Collection((number - FIRST_COLLECTION) as u8),
+            number if number < FIRST_PRINTED => {
+                ValueKind::Collection((number - FIRST_COLLECTION) as u8)
+            }
+            number => ValueKind::Printed((number - FIRST_PRINTED) as u8),
         };
         (self.number.load(Ordering::Relaxed), kind)
     }
@@ -482,6 +491,7 @@ impl KnownClass {
             ValueKind::Class => 4,
             ValueKind::Box(index) => FIRST_BOX + u32::from(index),
             ValueKind::Collection(index) => FIRST_COLLECTION + u32::from(index),
+            ValueKind::Printed(index) => FIRST_PRINTED + u32::from(index),
         };
         self.class.store(weak, Ordering::Relaxed);
         self.number.store(number, Ordering::Relaxed);

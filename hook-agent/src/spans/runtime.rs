@@ -112,7 +112,7 @@ pub(crate) fn captured<'t>(
     object: &LocalRef<'_>,
     text: &'t mut [u16],
 ) -> Option<JvmValue<'t>> {
-    VALUES.get()?.read(jvmti, &RUNTIME, local, object, text)
+    reader(jvmti, local)?.describe(object, text)
 }
 
 /// A reader of objects, with the class numbers that all sessions share.

@@ -103,7 +103,7 @@ public final class Opened {
 
     /** Called with a name, a value, and its expected text. */
     static void show(String name, Object value, String expected) {
-        sum += name.length() + expected.length();
+        sum += name.length() + (expected == null ? 0 : expected.length());
     }
 
     static int sum;
@@ -391,7 +391,9 @@ public final class Opened {
     }
 
     public static void main(String[] arguments) throws Exception {
-        if (arguments.length == 1) {
+        if (arguments.length == 1 && arguments[0].equals("printed")) {
+            Printed.all();
+        } else if (arguments.length == 1) {
             changing(Integer.parseInt(arguments[0]));
         } else {
             once();

@@ -15,9 +15,11 @@ fn classes() -> &'static Path {
     static CLASSES: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
     let (_, classes) = CLASSES.get_or_init(|| {
         let folder = scratch();
-        let source = workspace::test_file("java/watch/Opened.java");
+        let sources = ["Opened", "Printed"];
+        let sources = sources.map(|name| workspace::test_file(&format!("java/watch/{name}.java")));
         let options = ["--release", "8", "-g"];
-        let classes = javac::compile(&jdks::newest(), &[&source], folder.path(), &options);
+        let [opened, printed] = &sources;
+        let classes = javac::compile(&jdks::newest(), &[opened, printed], folder.path(), &options);
         (folder, classes)
     });
     classes
@@ -81,6 +83,43 @@ fn values_of_the_jdk_are_shown_with_their_content() {
             match name.starts_with("unordered") {
                 true => assert_eq!(sorted(value), sorted(&expected), "{jdk}: {name}"),
                 false => assert_eq!(value, expected, "{jdk}: {name}"),
+            }
+        }
+        assert!(
+            !run.stderr.contains("WARNING in native"),
+            "{}",
+            run.report()
+        );
+    }
+}
+
+/// Numbers, times and their like have the text of their own `toString`, before and after this has been called.
+#[test]
+fn values_of_the_jdk_are_shown_as_their_to_string_gives_them() {
+    for jdk in jdks::all() {
+        let words = ["--show", "name, expected, value", "--text", "1024"];
+        let run = watch(&jdk, &words, &["printed"]);
+        run.assert_success();
+        let moments = moments(&run.stdout);
+        assert!(moments.len() > 1_000, "{jdk}: {}", run.report());
+        let value = |moment: &[String]| {
+            let value = moment[3].strip_prefix("value =").expect("a value");
+            value.trim_start().to_owned()
+        };
+        for shown in &moments {
+            let name = text_of(&shown[1], "name");
+            match name.as_str() {
+                "own" => assert!(value(shown).starts_with("Price{"), "{shown:?}"),
+                _ if shown[2] == "expected = null" => {}
+                _ => {
+                    let expected = text_of(&shown[2], "expected");
+                    assert_eq!(value(shown), expected, "{jdk}: {name}");
+                }
+            }
+        }
+        for pair in moments.windows(2) {
+            if pair[0][2] == "expected = null" && !pair[0][1].contains("own") {
+                assert_eq!(value(&pair[0]), value(&pair[1]), "{jdk}");
             }
         }
         assert!(
