@@ -198,7 +198,7 @@ impl LiveWriter {
             None => None,
         };
         let export = match options.otlp.take() {
-            Some(target) => Some(Export::start(target, |warning| complain(warning))?),
+            Some(target) => Some(Export::start(target, complain)?),
             None => None,
         };
         Ok(Self {

@@ -110,7 +110,7 @@ impl CompilePath {
     }
 
     /// Adds an entry of a module path: a module, or a folder of modules. The compiler sees one
-    /// unnamed module, which reads all of them.
+    /// unnamed module, which reads every module.
     fn add_modules(&mut self, place: PathBuf) -> Result<(), Error> {
         if !place.is_dir() || place.join("module-info.class").is_file() {
             return self.add(place);

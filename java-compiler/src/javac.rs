@@ -40,7 +40,7 @@ const OLDEST: u16 = 8;
 
 /// The classes of the JVM, by names with dots.
 pub trait LoadedClasses {
-    /// Returns the class locations of the loaders of these classes.
+    /// Returns the class locations of these classes' loaders.
     ///
     /// # Errors
     /// If the agent does not answer.
