@@ -17,13 +17,17 @@ use wit_bindgen_core::wit_parser::Resolve;
 use wit_component::StringEncoding;
 
 /// The folders of the crates.
-const CRATES: [&str; 9] = [
+const CRATES: [&str; 13] = [
+    "class-versions",
     "edits",
     "escape",
+    "fingerprint",
     "globs",
+    "jvm-event-table",
     "jvms",
     "plan-rules",
     "rewriter",
+    "stored",
     "sdk",
     "sdk/macros",
     "sdk/testkit",

@@ -3,6 +3,8 @@
 
 use std::sync::OnceLock;
 
+use jvm_events::EventKind;
+use jvm_events::request::requests;
 use wasmtime::Engine;
 use wasmtime::component::{Component, types::ComponentItem};
 
@@ -19,120 +21,6 @@ const OBSERVER: &str = "classhook:plugin/observer";
 
 /// The interface whose functions insert probes.
 const PROBES: &str = "classhook:plugin/probes";
-
-/// Functions of `jvm-events` with a grant of their own: function, grant, and the effect of the
-/// grant.
-const SUBSCRIPTIONS: [(&str, &str, &str); 14] = [
-    (
-        "samples",
-        "jvm-events.samples",
-        "samples threads that use CPU time, with their stacks",
-    ),
-    (
-        "allocations",
-        "jvm-events.allocations",
-        "samples allocations, with their stacks",
-    ),
-    (
-        "monitors",
-        "jvm-events.monitors",
-        "observes waits for monitors, with their stacks",
-    ),
-    (
-        "exceptions",
-        "jvm-events.exceptions",
-        "observes thrown exceptions, with their stacks",
-    ),
-    (
-        "collections",
-        "jvm-events.collections",
-        "observes garbage collections",
-    ),
-    (
-        "threads",
-        "jvm-events.threads",
-        "observes starts and ends of threads",
-    ),
-    (
-        "classes",
-        "jvm-events.classes",
-        "observes classes that are prepared",
-    ),
-    (
-        "compilations",
-        "jvm-events.compilations",
-        "observes compiled methods",
-    ),
-    (
-        "natives",
-        "jvm-events.natives",
-        "observes native methods that are bound",
-    ),
-    (
-        "exhaustion",
-        "jvm-events.exhaustion",
-        "observes exhaustion of memory or threads",
-    ),
-    (
-        "catches",
-        "jvm-events.catches",
-        "observes caught exceptions, with their handlers",
-    ),
-    (
-        "unloads",
-        "jvm-events.unloads",
-        "observes classes that are unloaded",
-    ),
-    ("frees", "jvm-events.frees", "counts freed objects by class"),
-    ("dumps", "jvm-events.dumps", "observes requests for a dump"),
-];
-
-/// The grant for requests that the JVM answers only to agents loaded at its start.
-const ASK_MONITORS: &str = "jvm-requests.monitors";
-
-/// The same for functions of `jvm-requests`.
-const REQUESTS: [(&str, &str, &str); 8] = [
-    (
-        "threads",
-        "jvm-requests.threads",
-        "reads the stacks and states of all threads",
-    ),
-    (
-        "cpu-times",
-        "jvm-requests.cpu-times",
-        "reads the CPU time of all threads",
-    ),
-    (
-        "histogram",
-        "jvm-requests.histogram",
-        "counts objects and bytes of each class",
-    ),
-    (
-        "properties",
-        "jvm-requests.properties",
-        "reads the system properties",
-    ),
-    (
-        "stack",
-        "jvm-requests.stack",
-        "reads the stacks of single threads",
-    ),
-    (
-        "monitors",
-        ASK_MONITORS,
-        "reads owners and waiters of monitors",
-    ),
-    (
-        "paths",
-        "jvm-requests.paths",
-        "finds reference paths to the instances of a class",
-    ),
-    (
-        "monitor-usage",
-        "jvm-requests.monitor-usage",
-        "reads owners and waiters of the monitors of a class's instances",
-    ),
-];
 
 /// An interface that a plugin may import.
 struct Capability {
@@ -263,20 +151,26 @@ fn functions_of(wit: &str) -> Vec<(String, String)> {
 /// Returns the grants that these functions of an import need, each with its effect.
 pub fn grants_for(import: &str, functions: &[String]) -> Vec<(&'static str, &'static str)> {
     let interface = import.split_once('@').map_or(import, |(name, _)| name);
-    let single: Option<&[(&str, &'static str, &'static str)]> = match interface {
-        JVM_EVENTS => Some(&SUBSCRIPTIONS),
-        JVM_REQUESTS => Some(&REQUESTS),
-        _ => None,
-    };
-    if let Some(single) = single {
-        let asked = |(name, ..): &&(&str, _, _)| functions.iter().any(|it| it == name);
-        let asked = single.iter().filter(asked);
-        return asked.map(|(_, grant, what)| (*grant, *what)).collect();
+    let is_imported = |name| functions.iter().any(|function| function == name);
+    match interface {
+        JVM_EVENTS => {
+            let kinds = EventKind::ALL.into_iter();
+            let kinds = kinds.filter(|kind| is_imported(kind.name()));
+            kinds.map(|kind| (kind.grant(), kind.effect())).collect()
+        }
+        JVM_REQUESTS => {
+            let requests = requests::ALL.into_iter();
+            let requests = requests.filter(|request| is_imported(request.name));
+            requests
+                .map(|request| (request.grant, request.text))
+                .collect()
+        }
+        _ => {
+            let mut abilities = ABILITIES.iter();
+            let found = abilities.find(|ability| ability.interface == interface);
+            found.and_then(|found| found.grant).into_iter().collect()
+        }
     }
-    let found = ABILITIES
-        .iter()
-        .find(|ability| ability.interface == interface);
-    found.and_then(|found| found.grant).into_iter().collect()
 }
 
 /// Checks that the component's imports are offered and granted, and that it exports the required
@@ -357,7 +251,9 @@ pub fn requests_owners(component: &Component, engine: &Engine) -> bool {
     let mut imports = world.imports(engine);
     imports.any(|(name, item)| {
         let granted = grants_for(name, &functions(&item.ty, engine));
-        granted.iter().any(|(grant, _)| *grant == ASK_MONITORS)
+        granted
+            .iter()
+            .any(|(grant, _)| *grant == requests::MONITORS.grant)
     })
 }
 
@@ -525,33 +421,41 @@ mod tests {
     #[test]
     fn every_capability_can_be_granted() {
         let interfaces = ABILITIES.iter().filter_map(|ability| ability.grant);
-        let subscriptions = SUBSCRIPTIONS.iter().map(|(_, grant, what)| (*grant, *what));
-        let requests = REQUESTS.iter().map(|(_, grant, what)| (*grant, *what));
-        for (grant, _) in interfaces.chain(subscriptions).chain(requests) {
+        for (grant, _) in interfaces {
             assert!(crate::config::CAPABILITIES.contains(&grant), "{grant}");
         }
     }
 
     #[test]
     fn every_subscription_has_its_own_grant() {
-        let names = jvm_events::EventKind::ALL.map(jvm_events::EventKind::name);
-        assert_eq!(SUBSCRIPTIONS.map(|(name, ..)| name), names);
-        for (name, grant, what) in SUBSCRIPTIONS {
-            assert_eq!(grant, format!("jvm-events.{name}"));
+        for kind in EventKind::ALL {
             let import = format!("{JVM_EVENTS}@0.1.0");
-            let functions = [name.to_owned(), "frames".to_owned()];
-            assert_eq!(grants_for(&import, &functions), [(grant, what)]);
+            let functions = [kind.name().to_owned(), "frames".to_owned()];
+            let grants = grants_for(&import, &functions);
+            assert_eq!(grants, [(kind.grant(), kind.effect())]);
+            assert!(crate::config::CAPABILITIES.contains(&kind.grant()));
         }
     }
 
     #[test]
+    fn each_subscription_and_request_is_a_function_of_the_interface() {
+        let functions = |interface| super::offered(interface).collect::<Vec<_>>();
+        let mut subscriptions = functions(JVM_EVENTS);
+        subscriptions.retain(|function| !["name", "frames", "method"].contains(function));
+        assert_eq!(subscriptions, EventKind::ALL.map(EventKind::name));
+        assert_eq!(
+            functions(JVM_REQUESTS),
+            requests::ALL.map(|request| request.name)
+        );
+    }
+
+    #[test]
     fn every_request_has_its_own_grant() {
-        let names = jvm_events::request::Request::NAMES;
-        assert_eq!(REQUESTS.map(|(name, ..)| name), names);
-        for (name, grant, what) in REQUESTS {
-            assert_eq!(grant, format!("jvm-requests.{name}"));
+        for request in requests::ALL {
             let import = format!("{JVM_REQUESTS}@0.1.0");
-            assert_eq!(grants_for(&import, &[name.to_owned()]), [(grant, what)]);
+            let grants = grants_for(&import, &[request.name.to_owned()]);
+            assert_eq!(grants, [(request.grant, request.text)]);
+            assert!(crate::config::CAPABILITIES.contains(&request.grant));
         }
     }
 

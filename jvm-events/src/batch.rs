@@ -2,6 +2,7 @@
 
 use crate::recorder::RawFrame;
 use crate::stacks::{Frame, Node};
+use jvm_event_table::EventDetails;
 use std::collections::HashMap;
 
 /// Maximum number of events in one batch.
@@ -11,69 +12,11 @@ pub const WORDS: usize = 5;
 /// Number of names, methods, frames or nodes of stacks that ends a generation.
 const MANY: usize = 1 << 17;
 
-/// The kinds of events, numbered as in `sdk/wit/plugin.wit`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u16)]
-pub enum EventType {
-    /// A thread used CPU time.
-    Sample = 1,
-    /// An object was allocated.
-    Allocation = 2,
-    /// A monitor was entered.
-    Entered = 3,
-    /// `Object.wait` has ended.
-    Waited = 4,
-    /// Something was thrown.
-    Exception = 5,
-    /// A garbage collection.
-    Collection = 6,
-    /// A thread has started.
-    ThreadStarted = 7,
-    /// A thread is about to end.
-    ThreadEnded = 8,
-    /// A class was prepared.
-    ClassPrepared = 9,
-    /// Machine code of a method was installed.
-    CodeMade = 10,
-    /// Machine code of a method was unloaded.
-    CodeGone = 11,
-    /// A native method was bound.
-    NativeBound = 12,
-    /// The JVM ran out of memory or threads.
-    Exhausted = 13,
-    /// Objects of a class were freed.
-    Freed = 14,
-    /// An exception was caught.
-    Caught = 15,
-    /// A dump of the data was requested (`DataDumpRequest` of JVM TI).
-    DumpAsked = 16,
-    /// A class was unloaded.
-    ClassUnloaded = 17,
-    /// The state of a thread at one moment. This kind and the following ones are parts of answers.
-    Thread = 20,
-    /// The CPU time of a thread.
-    CpuTime = 21,
-    /// The number and size of the objects of a class.
-    Objects = 22,
-    /// A system property.
-    Property = 23,
-    /// The end of an answer.
-    Answered = 24,
-    /// A thread owns a monitor.
-    Owns = 25,
-    /// A thread waits to enter a monitor.
-    Enters = 26,
-    /// A thread waits in `Object.wait`.
-    Waits = 27,
-    /// A reference path that holds instances of a class.
-    Held = 28,
-}
-
 /// An event, whose ids refer to [`Names`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
-    /// The kind of the event.
-    pub kind: EventType,
+    /// The type of the event, with its fields.
+    pub details: EventDetails,
     /// The id of the thread's name, or 0.
     pub thread: u32,
     /// Nanoseconds since the start of the recording.
@@ -82,22 +25,36 @@ pub struct Event {
     pub class: u32,
     /// The id of the stack, or 0.
     pub stack: u32,
-    /// Two values, whose meaning depends on the kind.
-    pub values: [u64; 2],
+    /// The ids in place of the values that are ids ([`EventDetails::ids`]), or 0.
+    pub ids: [u32; 2],
 }
 
 impl Event {
+    /// Creates an event without ids.
+    #[must_use]
+    pub fn new(details: EventDetails, nanos: u64) -> Self {
+        Self {
+            details,
+            thread: 0,
+            nanos,
+            class: 0,
+            stack: 0,
+            ids: [0; 2],
+        }
+    }
+
     /// Packs the event into the words of the WIT interface.
     #[must_use]
     pub fn words(&self) -> [u64; WORDS] {
         let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
-        let [first, second] = self.values;
+        let [first, second] = self.details.values();
+        let ids = self.ids.map(u64::from);
         [
-            pair(self.kind as u32, self.thread),
+            pair(u32::from(self.details.number()), self.thread),
             self.nanos,
             pair(self.class, self.stack),
-            first,
-            second,
+            first | ids[0],
+            second | ids[1],
         ]
     }
 }
@@ -307,15 +264,15 @@ mod tests {
         );
         assert_eq!(names.find_frames(outer).len(), 1);
         let event = Event {
-            kind: EventType::Entered,
+            details: EventDetails::Exception { line: 2 },
             thread: main,
             nanos: 7,
             class: 9,
             stack,
-            values: [1, 2],
+            ids: [1, 0],
         };
         let wide = u64::from(stack) << 32 | 9;
-        assert_eq!(event.words(), [3 | u64::from(main) << 32, 7, wide, 1, 2]);
+        assert_eq!(event.words(), [5 | u64::from(main) << 32, 7, wide, 1, 2]);
     }
 
     #[test]

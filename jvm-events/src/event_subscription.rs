@@ -1,8 +1,8 @@
 //! The subscription of a plugin to a kind of event.
 
-use crate::event_kind::EventKind;
 use crate::subscription::{DEEPEST, SHORTEST_INTERVAL, Subscription};
 use globs::Glob;
+use jvm_event_table::EventKind;
 use std::time::Duration;
 
 /// Maximum number of patterns per subscription, and maximum length of a pattern.
@@ -94,21 +94,19 @@ impl EventSubscription {
     /// # Errors
     /// A message with the expected and the found value.
     pub fn new(kind: EventKind, filter: &Filter) -> Result<Self, String> {
-        let of_time = matches!(kind, EventKind::Monitors | EventKind::Collections);
-        let of_rate = matches!(
-            kind,
-            EventKind::Samples | EventKind::Allocations | EventKind::Frees
-        );
         let name = kind.name();
-        if filter.at_least > 0 && !of_time {
+        if filter.at_least > 0 && !kind.has_durations() {
             return Err(format!(
-                "expected `at-least` only with monitors and collections, found {} with {name}",
+                "expected `at-least` only with {}, found {} with {name}",
+                EventKind::list(EventKind::has_durations),
                 filter.at_least
             ));
         }
-        if filter.every.is_some() && !of_rate {
-            let cause = "expected `every` only with samples, allocations and frees";
-            return Err(format!("{cause}, found it with {name}"));
+        if filter.every.is_some() && !kind.has_interval() {
+            let kinds = EventKind::list(EventKind::has_interval);
+            return Err(format!(
+                "expected `every` only with {kinds}, found it with {name}"
+            ));
         }
         if filter.frames as usize > DEEPEST {
             let found = filter.frames;

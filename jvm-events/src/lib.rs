@@ -9,7 +9,7 @@
 //! | [`recorder`] | sums of the events that the JVM reports |
 //! | [`handlers`] | exception handlers that ignore their exception |
 //! | [`deadlocks`] | threads that wait for each other |
-//! | [`event_kind`], [`event_subscription`] | the kinds of events for plugins, and the subscription of a plugin |
+//! | [`event_subscription`] | the subscription of a plugin to a kind of event |
 //! | [`batch`] | events in the form that plugins receive |
 //! | [`merged`] | the sum of the recordings of several JVMs |
 //! | [`paths`] | reference paths that keep objects in the heap |
@@ -26,7 +26,6 @@
 
 pub mod batch;
 pub mod deadlocks;
-pub mod event_kind;
 pub mod event_subscription;
 pub mod handlers;
 pub mod merged;
@@ -42,8 +41,8 @@ pub mod system_threads;
 pub mod tables;
 pub mod thread_state;
 
-pub use event_kind::EventKind;
 pub use event_subscription::EventSubscription;
+pub use jvm_event_table::{EventDetails, EventKind, jvmti};
 pub use recorded::Recorded;
 pub use recorder::Recorder;
 pub use subscription::Subscription;

@@ -1,6 +1,8 @@
 //! Requests of an observing plugin to the JVM.
 
 use crate::subscription::DEEPEST;
+pub use jvm_event_table::requests;
+use jvm_event_table::requests::RequestFunction;
 
 /// Maximum number of classes in a histogram.
 pub const MOST_CLASSES: u32 = 1 << 16;
@@ -46,41 +48,25 @@ pub enum Request {
 }
 
 impl Request {
-    /// The functions of `sdk/wit/plugin.wit` that make requests.
-    pub const NAMES: [&str; 8] = [
-        "threads",
-        "cpu-times",
-        "histogram",
-        "properties",
-        "stack",
-        "monitors",
-        "paths",
-        "monitor-usage",
-    ];
+    /// Returns the function that makes this request.
+    #[must_use]
+    pub fn function(&self) -> RequestFunction {
+        match self {
+            Self::Threads { .. } => requests::THREADS,
+            Self::CpuTimes => requests::CPU_TIMES,
+            Self::Histogram { .. } => requests::HISTOGRAM,
+            Self::Properties => requests::PROPERTIES,
+            Self::Stack { .. } => requests::STACK,
+            Self::Monitors => requests::MONITORS,
+            Self::MonitorUsage { .. } => requests::MONITOR_USAGE,
+            Self::Paths { .. } => requests::PATHS,
+        }
+    }
 
     /// Returns the name of the function that makes this request.
     #[must_use]
     pub fn name(&self) -> &'static str {
-        let [
-            threads,
-            cpu_times,
-            histogram,
-            properties,
-            stack,
-            monitors,
-            paths,
-            monitor_usage,
-        ] = Self::NAMES;
-        match self {
-            Self::Threads { .. } => threads,
-            Self::CpuTimes => cpu_times,
-            Self::Histogram { .. } => histogram,
-            Self::Properties => properties,
-            Self::Stack { .. } => stack,
-            Self::Monitors => monitors,
-            Self::Paths { .. } => paths,
-            Self::MonitorUsage { .. } => monitor_usage,
-        }
+        self.function().name
     }
 
     /// Checks the values of the request.

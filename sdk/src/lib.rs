@@ -86,10 +86,11 @@ pub use class::{Allocation, Call, Class, Method, MethodView};
 pub use error::{Error, Result};
 pub use event::{Event, EventValue};
 pub use filter::Filter;
+pub use jvm_event_table::EventDetails;
 /// Opcodes, access flags, descriptors and names of the JVM specification.
 pub use jvms::{access_flags, descriptor, names, opcode};
 pub use numbers::{CodeView, RawCode};
-pub use observer::{Batch, EventDetails, JvmEvent, Observer, Requests, StackFrame, Subscriptions};
+pub use observer::{Batch, JvmEvent, Observer, Requests, StackFrame, Subscriptions};
 pub use plan::Plan;
 pub use reporter::{EventRow, Recorded, Report, Reporter, SumRow};
 pub use snippet::Snippet;

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use jvm_event_table::{EventDetails, Id};
 use serde::de::DeserializeOwned;
 
 use crate::error::Result;
@@ -87,16 +88,31 @@ pub trait Observer: Sized + 'static {
 pub struct Subscriptions<'a>(Option<&'a dyn SubscriptionSink>);
 
 macro_rules! subscriptions {
-    ($($(#[doc = $doc:literal])+ $name:ident;)+) => {
+    (
+        kinds { $(
+            #[$doc:meta]
+            $kind:ident $function:ident {
+                text: $text:literal,
+                details: $details:literal,
+                events: $events:tt, optional: $optional:tt,
+                capabilities: $capabilities:tt,
+                filter: $filter:tt,
+                types: $types:tt
+            }
+        )+ }
+        recordings $recordings:tt
+        answers $answers:tt
+    ) => {
         impl Subscriptions<'_> {
             $(
-                $(#[doc = $doc])+
+                #[doc = concat!("Subscribes to ", $text, ". ", $details)]
+                ///
                 /// # Errors
                 /// If the filter is invalid, or the plugin has already subscribed to this kind.
-                pub fn $name(&mut self, filter: &Filter) -> Result {
+                pub fn $function(&mut self, filter: &Filter) -> Result {
                     Ok(match self.0 {
-                        None => jvm_events::$name(&wit(filter)),
-                        Some(native) => native.subscribe(stringify!($name), filter),
+                        None => jvm_events::$function(&wit(filter)),
+                        Some(native) => native.subscribe(stringify!($function), filter),
                     }?)
                 }
             )+
@@ -104,36 +120,7 @@ macro_rules! subscriptions {
     };
 }
 
-subscriptions! {
-    /// Subscribes to samples of threads that used CPU time since the previous sample.
-    samples;
-    /// Subscribes to sampled allocations.
-    allocations;
-    /// Subscribes to completed waits for monitors and in `Object.wait`.
-    monitors;
-    /// Subscribes to thrown exceptions; only in JVMs that were started with the agent.
-    exceptions;
-    /// Subscribes to garbage collections that stopped the program.
-    collections;
-    /// Subscribes to starts and ends of threads.
-    threads;
-    /// Subscribes to classes that are prepared.
-    classes;
-    /// Subscribes to machine code that is installed and unloaded.
-    compilations;
-    /// Subscribes to native methods that are bound to their code.
-    natives;
-    /// Subscribes to failures of the JVM to provide memory or threads.
-    exhaustion;
-    /// Subscribes to caught exceptions; only in JVMs that were started with the agent.
-    catches;
-    /// Subscribes to unloaded classes, which HotSpot reports by name from JDK 17 on.
-    unloads;
-    /// Subscribes to counts of freed objects, per class, among the sampled ones.
-    frees;
-    /// Subscribes to requests for a dump of the data.
-    dumps;
-}
+jvm_event_table::jvm_event_table!(subscriptions);
 
 /// Converts to the type of the interface.
 fn wit(filter: &Filter) -> jvm_events::Filter {
@@ -348,135 +335,6 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// The type of an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum EventDetails {
-    /// The thread used CPU time.
-    Sample {
-        /// The CPU time in nanoseconds.
-        cpu: u64,
-    },
-    /// An object of [`JvmEvent::class`] was allocated.
-    Allocation {
-        /// The size in bytes.
-        bytes: u64,
-        /// The number of bytes that the sample represents.
-        stands_for: u64,
-    },
-    /// A monitor of an object of the class was entered after a wait.
-    Entered {
-        /// The duration of the wait, in nanoseconds.
-        nanos: u64,
-    },
-    /// `Object.wait` of an object of the class has ended.
-    Waited {
-        /// The duration of the wait, in nanoseconds.
-        nanos: u64,
-    },
-    /// An exception of the class was thrown; [`JvmEvent::method`] catches it.
-    Exception {
-        /// The line of the handler, or 0 if unknown.
-        line: u32,
-    },
-    /// A garbage collection.
-    Collection {
-        /// The duration of the collection, in nanoseconds.
-        nanos: u64,
-        /// The bytes in use after the collection, or 0 if unknown.
-        used: u64,
-    },
-    /// The thread has started.
-    ThreadStarted {
-        /// `true` for a virtual thread.
-        is_virtual: bool,
-    },
-    /// The thread is about to end.
-    ThreadEnded {
-        /// `true` for a virtual thread.
-        is_virtual: bool,
-    },
-    /// The class was prepared.
-    ClassPrepared,
-    /// Machine code of [`JvmEvent::method`] was installed.
-    CodeMade {
-        /// The size in bytes.
-        bytes: u64,
-    },
-    /// Machine code of [`JvmEvent::method`] was unloaded.
-    CodeGone,
-    /// The native method [`JvmEvent::method`] was bound.
-    NativeBound,
-    /// The JVM ran out of memory or threads; [`JvmEvent::text`] is its description.
-    Exhausted {
-        /// The flags of JVM TI's event `ResourceExhausted`.
-        flags: u64,
-    },
-    /// Sampled objects of the class were freed.
-    Freed {
-        /// The number of freed objects.
-        count: u64,
-    },
-    /// An exception of the class was caught; [`JvmEvent::method`] caught it.
-    Caught {
-        /// The line of the handler, or 0 if unknown.
-        line: u32,
-    },
-    /// A dump of the data was requested.
-    DumpAsked,
-    /// The class was unloaded.
-    ClassUnloaded,
-    /// The state of a thread at one moment, with its stack ([`Requests::threads`]).
-    Thread {
-        /// The bits of JVM TI's `GetThreadState`.
-        state: u32,
-    },
-    /// The CPU time of a thread ([`Requests::cpu_times`]).
-    CpuTime {
-        /// The CPU time since the thread's start, in nanoseconds.
-        nanos: u64,
-    },
-    /// The objects of the class ([`Requests::histogram`]).
-    Objects {
-        /// The number of objects.
-        count: u64,
-        /// The size of the objects in bytes.
-        bytes: u64,
-    },
-    /// A system property: [`JvmEvent::property`].
-    Property,
-    /// The end of an answer.
-    Answered {
-        /// The number of events in the answer.
-        events: u64,
-    },
-    /// The thread owns a monitor of an object of the class ([`Requests::monitors`], [`Requests::monitor_usage`]).
-    Owns {
-        /// The number of the monitor within the answer.
-        monitor: u64,
-        /// The number of times that the owner has entered the monitor.
-        entered: u64,
-    },
-    /// The thread waits to enter a monitor.
-    WaitsToEnter {
-        /// The number of the monitor within the answer.
-        monitor: u64,
-    },
-    /// The thread waits in `Object.wait` for a monitor.
-    WaitsFor {
-        /// The number of the monitor within the answer.
-        monitor: u64,
-    },
-    /// A reference path holds instances of the class ([`Requests::paths`]); [`JvmEvent::text`] is
-    /// the path, with one step per line.
-    Held {
-        /// The number of held instances.
-        instances: u64,
-    },
-    /// A type that this SDK does not know.
-    Other(u16),
-}
-
 /// An event.
 #[derive(Clone, Copy)]
 pub struct JvmEvent<'a> {
@@ -499,58 +357,10 @@ impl JvmEvent<'_> {
         (word as u32, (word >> 32) as u32)
     }
 
-    /// Returns the type of the event.
+    /// Returns the type of the event, with its fields.
     #[must_use]
     pub fn details(&self) -> EventDetails {
-        let (first, second) = (self.words[3], self.words[4]);
-        let is_virtual = first == 1;
-        match self.halves(0).0 as u16 {
-            1 => EventDetails::Sample { cpu: first },
-            2 => EventDetails::Allocation {
-                bytes: first,
-                stands_for: second,
-            },
-            3 => EventDetails::Entered { nanos: first },
-            4 => EventDetails::Waited { nanos: first },
-            5 => EventDetails::Exception {
-                line: second as u32,
-            },
-            6 => EventDetails::Collection {
-                nanos: first,
-                used: second,
-            },
-            7 => EventDetails::ThreadStarted { is_virtual },
-            8 => EventDetails::ThreadEnded { is_virtual },
-            9 => EventDetails::ClassPrepared,
-            10 => EventDetails::CodeMade { bytes: second },
-            11 => EventDetails::CodeGone,
-            12 => EventDetails::NativeBound,
-            13 => EventDetails::Exhausted { flags: first },
-            14 => EventDetails::Freed { count: first },
-            15 => EventDetails::Caught {
-                line: second as u32,
-            },
-            16 => EventDetails::DumpAsked,
-            17 => EventDetails::ClassUnloaded,
-            20 => EventDetails::Thread {
-                state: first as u32,
-            },
-            21 => EventDetails::CpuTime { nanos: first },
-            22 => EventDetails::Objects {
-                count: first,
-                bytes: second,
-            },
-            23 => EventDetails::Property,
-            24 => EventDetails::Answered { events: second },
-            25 => EventDetails::Owns {
-                monitor: first,
-                entered: second,
-            },
-            26 => EventDetails::WaitsToEnter { monitor: first },
-            27 => EventDetails::WaitsFor { monitor: first },
-            28 => EventDetails::Held { instances: first },
-            other => EventDetails::Other(other),
-        }
+        EventDetails::new(self.halves(0).0 as u16, [self.words[3], self.words[4]])
     }
 
     /// Nanoseconds since the start of the recording.
@@ -598,10 +408,8 @@ impl JvmEvent<'_> {
     /// exception.
     #[must_use]
     pub fn method(&self) -> Option<MethodInfo> {
-        let has_one = matches!(self.halves(0).0 as u16, 5 | 10..=12 | 15) && self.words[3] != 0;
-        has_one
-            .then(|| self.names.source.method(self.words[3] as u32))
-            .flatten()
+        let id = self.details().has_method().then_some(self.words[3] as u32);
+        self.names.source.method(id.filter(|id| *id != 0)?)
     }
 
     /// The name and value of a property; `None` for other events.
@@ -615,8 +423,8 @@ impl JvmEvent<'_> {
     /// other events.
     #[must_use]
     pub fn text(&self) -> Rc<str> {
-        let id = match self.details() {
-            EventDetails::Exhausted { .. } | EventDetails::Held { .. } => self.words[4] as u32,
+        let id = match self.details().ids() {
+            [None, Some(Id::Text)] => self.words[4] as u32,
             _ => 0,
         };
         self.names.text(id)

@@ -8,6 +8,7 @@
 //! * [`edge_cases`]: the table of edge cases names tests that exist;
 //! * [`interface`]: the imports of released plugins stay as they were;
 //! * [`interface_page`]: the reference of the interface is generated from its comments;
+//! * [`event_table`]: tables of the JVM's events in documents equal `jvm-event-table`;
 //! * [`documents`]: links in Markdown are valid, one sentence per line;
 //! * [`language`]: doc comments and documents are in plain language;
 //! * [`figures`]: the page of figures shows the published ones.
@@ -15,6 +16,7 @@
 mod circles;
 mod documents;
 mod edge_cases;
+mod event_table;
 mod features;
 mod finding;
 mod interface;
@@ -51,6 +53,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let sources = sources::check(workspace.root(), &files, &mut findings)?;
     unsafe_code::check(workspace.root(), &sources.with_unsafe, &mut findings)?;
     interface_page::check(workspace.root(), &mut findings)?;
+    event_table::check(workspace.root(), &mut findings)?;
     documents::check(workspace.root(), &files, &mut findings)?;
     language::check(workspace.root(), &files, &mut findings)?;
     edge_cases::check(workspace.root(), &files, &mut findings)?;

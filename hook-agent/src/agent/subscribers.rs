@@ -1,6 +1,7 @@
 //! The state that recordings of JVM events, and plugins that observe them, share with the threads of the application.
 
 use super::references::References;
+use crate::ffi::jvm_events::VmEvent;
 use crate::ffi::jvmti::{Jvmti, MethodId, StackFrame};
 use crate::ffi::refs::{FieldId, GlobalRef};
 use jvm_events::{EventKind, EventSubscription};
@@ -281,18 +282,10 @@ pub(crate) enum EventData {
     ThreadEnd { is_virtual: bool },
     /// A class is prepared.
     ClassPrepare,
-    /// A method was compiled to this many bytes.
-    CompiledMethodLoad { method: MethodId, bytes: u64 },
-    /// The machine code of a method was discarded.
-    CompiledMethodUnload { method: MethodId },
     /// A native method was bound.
     NativeMethodBind { method: MethodId },
-    /// The JVM ran out of memory or threads.
-    ResourceExhausted { flags: u64, text: String },
-    /// A class was unloaded.
-    ClassUnload { class: String },
-    /// A user requested that all data is written.
-    DataDumpRequest,
+    /// An event that no Java thread causes.
+    Vm(VmEvent),
 }
 
 #[derive(Debug, Default)]

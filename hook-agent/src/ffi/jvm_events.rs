@@ -2,6 +2,7 @@
 
 use super::jvmti::{MethodId, StackFrame};
 use super::refs::LocalRef;
+use jvm_events::EventKind;
 
 /// An event on the thread that causes it.
 #[derive(Debug)]
@@ -66,4 +67,18 @@ pub(crate) enum VmEvent {
     ClassUnload { class: String },
     /// A user requested that all data is written.
     DataDumpRequest,
+}
+
+impl VmEvent {
+    /// The kind of event to which plugins subscribe for this event.
+    pub fn kind(&self) -> EventKind {
+        match self {
+            Self::CompiledMethodLoad { .. } | Self::CompiledMethodUnload { .. } => {
+                EventKind::Compilations
+            }
+            Self::ResourceExhausted { .. } => EventKind::Exhaustion,
+            Self::ClassUnload { .. } => EventKind::Unloads,
+            Self::DataDumpRequest => EventKind::Dumps,
+        }
+    }
 }

@@ -4,6 +4,8 @@
 //! Only the functions that the agent calls are typed; every other slot is opaque. Errors, phases and modes are plain
 //! integers, because a newer JVM may use values that are not listed here.
 
+pub(crate) use jvm_events::jvmti::*;
+
 use jni_sys::{JNIEnv, jboolean, jclass, jfieldID, jint, jmethodID, jobject};
 use std::ffi::{c_char, c_uchar, c_void};
 
@@ -635,36 +637,6 @@ pub(crate) struct SubscriberCallbacks {
     pub VirtualThreadEnd: Option<ThreadStartEnd>,
 }
 
-/// An event, by its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Event(pub jint);
-
-impl Event {
-    pub const VM_INIT: Event = Event(50);
-    pub const VM_DEATH: Event = Event(51);
-    pub const CLASS_FILE_LOAD_HOOK: Event = Event(54);
-    pub const CLASS_PREPARE: Event = Event(56);
-    pub const DATA_DUMP_REQUEST: Event = Event(71);
-    pub const THREAD_START: Event = Event(52);
-    pub const THREAD_END: Event = Event(53);
-    pub const NATIVE_METHOD_BIND: Event = Event(67);
-    pub const COMPILED_METHOD_LOAD: Event = Event(68);
-    pub const COMPILED_METHOD_UNLOAD: Event = Event(69);
-    pub const RESOURCE_EXHAUSTED: Event = Event(80);
-    pub const VIRTUAL_THREAD_START: Event = Event(87);
-    pub const VIRTUAL_THREAD_END: Event = Event(88);
-    pub const EXCEPTION: Event = Event(58);
-    pub const EXCEPTION_CATCH: Event = Event(59);
-    pub const OBJECT_FREE: Event = Event(83);
-    pub const MONITOR_WAIT: Event = Event(73);
-    pub const MONITOR_WAITED: Event = Event(74);
-    pub const MONITOR_CONTENDED_ENTER: Event = Event(75);
-    pub const MONITOR_CONTENDED_ENTERED: Event = Event(76);
-    pub const GARBAGE_COLLECTION_START: Event = Event(81);
-    pub const GARBAGE_COLLECTION_FINISH: Event = Event(82);
-    pub const SAMPLED_OBJECT_ALLOC: Event = Event(86);
-}
-
 /// `JVMTI_ENABLE` of `jvmtiEventMode`.
 pub(crate) const ENABLE: jint = 1;
 /// `JVMTI_DISABLE` of `jvmtiEventMode`.
@@ -675,52 +647,10 @@ pub(crate) const DISABLE: jint = 0;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Capabilities([u32; 4]);
 
-/// `can_tag_objects`, bit 0.
-pub(crate) const CAN_TAG_OBJECTS: u32 = 0;
-/// `can_get_bytecodes`, bit 3.
-pub(crate) const CAN_GET_BYTECODES: u32 = 3;
-/// `can_get_owned_monitor_info`, bit 5.
-pub(crate) const CAN_GET_OWNED_MONITOR_INFO: u32 = 5;
-/// `can_get_current_contended_monitor`, bit 6.
-pub(crate) const CAN_GET_CURRENT_CONTENDED_MONITOR: u32 = 6;
-/// `can_get_monitor_info`, bit 7.
-pub(crate) const CAN_GET_MONITOR_INFO: u32 = 7;
-/// `can_generate_object_free_events`, bit 32.
-pub(crate) const CAN_GENERATE_OBJECT_FREE_EVENTS: u32 = 32;
-/// `can_get_source_file_name`, bit 11.
-pub(crate) const CAN_GET_SOURCE_FILE_NAME: u32 = 11;
-/// `can_get_line_numbers`, bit 12.
-pub(crate) const CAN_GET_LINE_NUMBERS: u32 = 12;
-/// `can_generate_exception_events`, bit 17.
-pub(crate) const CAN_GENERATE_EXCEPTION_EVENTS: u32 = 17;
-/// `can_get_thread_cpu_time`, bit 23.
-pub(crate) const CAN_GET_THREAD_CPU_TIME: u32 = 23;
-/// `can_generate_compiled_method_load_events`, bit 27.
-pub(crate) const CAN_GENERATE_COMPILED_METHOD_LOAD_EVENTS: u32 = 27;
-/// `can_generate_native_method_bind_events`, bit 30.
-pub(crate) const CAN_GENERATE_NATIVE_METHOD_BIND_EVENTS: u32 = 30;
-/// `can_generate_resource_exhaustion_heap_events`, bit 39.
-pub(crate) const CAN_GENERATE_RESOURCE_EXHAUSTION_HEAP_EVENTS: u32 = 39;
-/// `can_generate_resource_exhaustion_threads_events`, bit 40.
-pub(crate) const CAN_GENERATE_RESOURCE_EXHAUSTION_THREADS_EVENTS: u32 = 40;
-/// `can_generate_monitor_events`, bit 28.
-pub(crate) const CAN_GENERATE_MONITOR_EVENTS: u32 = 28;
-/// `can_generate_garbage_collection_events`, bit 31.
-pub(crate) const CAN_GENERATE_GARBAGE_COLLECTION_EVENTS: u32 = 31;
-/// `can_get_constant_pool`, bit 35.
-pub(crate) const CAN_GET_CONSTANT_POOL: u32 = 35;
-/// `can_set_native_method_prefix`, bit 36.
-pub(crate) const CAN_SET_NATIVE_METHOD_PREFIX: u32 = 36;
-/// `can_retransform_classes`, bit 37.
-pub(crate) const CAN_RETRANSFORM_CLASSES: u32 = 37;
-/// `can_generate_sampled_object_alloc_events`, bit 43.
-pub(crate) const CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS: u32 = 43;
-/// `can_support_virtual_threads`, bit 44.
-pub(crate) const CAN_SUPPORT_VIRTUAL_THREADS: u32 = 44;
-
 impl Capabilities {
-    /// Exactly the capability with this bit number.
-    pub const fn only(bit: u32) -> Self {
+    /// Exactly this capability.
+    pub const fn only(capability: Capability) -> Self {
+        let bit = capability.bit;
         let mut words = [0; 4];
         words[(bit / 32) as usize] = 1 << (bit % 32);
         Self(words)

@@ -13,7 +13,8 @@ use crate::ffi::refs::LocalRef;
 use crate::ffi::vm::Vm;
 use crate::loaded_classes;
 use crate::names::class_name;
-use jvm_events::batch::{Event, EventType, Names};
+use jvm_events::EventDetails;
+use jvm_events::batch::{Event, Names};
 use jvm_events::request::Request;
 use jvm_events::stacks::Frame;
 
@@ -58,28 +59,29 @@ impl Answers<'_> {
         });
         jvmti.dispose();
         let mut events = answered.ok_or("the JVM has no memory for references")??;
-        let kind = match request {
-            Request::Threads { .. } | Request::Stack { .. } => EventType::Thread,
-            Request::CpuTimes => EventType::CpuTime,
-            Request::Histogram { .. } => EventType::Objects,
-            Request::Properties => EventType::Property,
-            Request::Monitors | Request::MonitorUsage { .. } => EventType::Owns,
-            Request::Paths { .. } => EventType::Held,
+        // The type of the events is told by one of them, whose fields do not matter.
+        let of = match request {
+            Request::Threads { .. } | Request::Stack { .. } => EventDetails::Thread { state: 0 },
+            Request::CpuTimes => EventDetails::CpuTime { nanos: 0 },
+            Request::Histogram { .. } => EventDetails::Objects { count: 0, bytes: 0 },
+            Request::Properties => EventDetails::Property,
+            Request::Monitors | Request::MonitorUsage { .. } => EventDetails::Owns {
+                monitor: 0,
+                entered: 0,
+            },
+            Request::Paths { .. } => EventDetails::Held { instances: 0 },
         };
-        let end = self.event(EventType::Answered, [kind as u64, events.len() as u64]);
-        events.push(end);
+        let of = of.number();
+        let end = EventDetails::Answered {
+            of,
+            events: events.len() as u64,
+        };
+        events.push(self.event(end));
         Ok(events)
     }
 
-    fn event(&self, kind: EventType, values: [u64; 2]) -> Event {
-        Event {
-            kind,
-            thread: 0,
-            nanos: self.nanos,
-            class: 0,
-            stack: 0,
-            values,
-        }
+    fn event(&self, details: EventDetails) -> Event {
+        Event::new(details, self.nanos)
     }
 
     fn threads(&mut self, jvm: Jvm<'_>, frames: u32) -> Result<Vec<Event>, String> {
@@ -108,7 +110,7 @@ impl Answers<'_> {
         Event {
             thread: self.names.text(name),
             stack,
-            ..self.event(EventType::Thread, [u64::from(state), 0])
+            ..self.event(EventDetails::Thread { state })
         }
     }
 
@@ -150,18 +152,17 @@ impl Answers<'_> {
                 let users = jvmti.monitor_users(live, local, object).ok();
                 let owner = users.and_then(|users| users.owner);
                 let entered = owner.map_or(0, |(_, entered)| u64::from(entered));
-                events.extend(self.monitor(jvm, EventType::Owns, &name, (object, entered)));
+                let owns = |monitor| EventDetails::Owns { monitor, entered };
+                events.extend(self.monitor(jvm, owns, &name, object));
             }
             let contended = jvmti.contended_monitor(live, local, thread);
             let state = jvmti.thread_state(live, thread).unwrap_or(0);
             if let Some(object) = contended.ok().flatten() {
-                let waits = state & IN_OBJECT_WAIT != 0;
-                let kind = if waits {
-                    EventType::Waits
-                } else {
-                    EventType::Enters
+                let waits = |monitor| match state & IN_OBJECT_WAIT {
+                    0 => EventDetails::WaitsToEnter { monitor },
+                    _ => EventDetails::WaitsFor { monitor },
                 };
-                events.extend(self.monitor(jvm, kind, &name, (&object, 0)));
+                events.extend(self.monitor(jvm, waits, &name, &object));
             }
         }
         Ok(events)
@@ -170,9 +171,9 @@ impl Answers<'_> {
     fn monitor(
         &mut self,
         jvm: Jvm<'_>,
-        kind: EventType,
+        details: impl FnOnce(u64) -> EventDetails,
         thread: &str,
-        (object, entered): (&LocalRef<'_>, u64),
+        object: &LocalRef<'_>,
     ) -> Option<Event> {
         let number = match jvm.jvmti.tag(jvm.live, object).ok()? {
             0 => {
@@ -186,7 +187,7 @@ impl Answers<'_> {
         Some(Event {
             thread: self.names.text(thread),
             class: self.names.text(&class_name(&signature)),
-            ..self.event(kind, [number.cast_unsigned(), entered])
+            ..self.event(details(number.cast_unsigned()))
         })
     }
 
@@ -199,26 +200,28 @@ impl Answers<'_> {
         for (number, object) in instances(jvm, class)? {
             let refused = |error| format!("the JVM does not return the users of monitors: {error}");
             let users = jvmti.monitor_users(live, local, &object).map_err(refused)?;
-            let mut tell = |kind, thread: &LocalRef<'_>, entered| {
+            let monitor = number.cast_unsigned();
+            let mut tell = |details, thread: &LocalRef<'_>| {
                 let thread = jvmti.thread_name(live, local, thread).unwrap_or_default();
                 events.push(Event {
                     thread: self.names.text(&thread),
                     class: name,
-                    ..self.event(kind, [number.cast_unsigned(), u64::from(entered)])
+                    ..self.event(details)
                 });
             };
             if let Some((owner, entered)) = &users.owner {
-                tell(EventType::Owns, owner, *entered);
+                let entered = u64::from(*entered);
+                tell(EventDetails::Owns { monitor, entered }, owner);
             }
             let is_notified = |thread: &&LocalRef<'_>| {
                 let notified = users.notify_waiters.iter();
                 !{ notified }.any(|one| local.is_same_object(one, thread))
             };
             for thread in users.waiters.iter().filter(is_notified) {
-                tell(EventType::Enters, thread, 0);
+                tell(EventDetails::WaitsToEnter { monitor }, thread);
             }
             for thread in &users.notify_waiters {
-                tell(EventType::Waits, thread, 0);
+                tell(EventDetails::WaitsFor { monitor }, thread);
             }
         }
         Ok(events)
@@ -229,9 +232,11 @@ impl Answers<'_> {
         let class = self.names.text(class);
         let paths = found.paths.iter().map(|path| {
             let steps = self.names.text(&path.steps.join("\n"));
+            let instances = path.instances;
             Event {
                 class,
-                ..self.event(EventType::Held, [path.instances, u64::from(steps)])
+                ids: [0, steps],
+                ..self.event(EventDetails::Held { instances })
             }
         });
         Ok(paths.collect())
@@ -249,7 +254,7 @@ impl Answers<'_> {
             if !is_agent_thread(&name) {
                 events.push(Event {
                     thread: self.names.text(&name),
-                    ..self.event(EventType::CpuTime, [nanos, 0])
+                    ..self.event(EventDetails::CpuTime { nanos })
                 });
             }
         }
@@ -274,11 +279,11 @@ impl Answers<'_> {
         classes.sort_by_key(|(_, (_, bytes))| std::cmp::Reverse(*bytes));
         classes.truncate(most as usize);
         let mut events = Vec::new();
-        for (class, (count, bytes)) in &classes {
-            let signature = jvmti.class_signature(class).unwrap_or_default();
+        for (class, (count, bytes)) in classes {
+            let signature = jvmti.class_signature(&class).unwrap_or_default();
             events.push(Event {
                 class: self.names.text(&class_name(&signature)),
-                ..self.event(EventType::Objects, [*count, *bytes])
+                ..self.event(EventDetails::Objects { count, bytes })
             });
         }
         Ok(events)
@@ -288,9 +293,9 @@ impl Answers<'_> {
         let properties = jvm.jvmti.system_properties(jvm.live);
         let refused = |error| format!("the JVM returns no properties: {error}");
         let properties = properties.map_err(refused)?.into_iter();
-        let event = |(name, value): (String, String)| {
-            let texts = [name, value].map(|text| u64::from(self.names.text(&text)));
-            self.event(EventType::Property, texts)
+        let event = |(name, value): (String, String)| Event {
+            ids: [name, value].map(|text| self.names.text(&text)),
+            ..self.event(EventDetails::Property)
         };
         Ok(properties.map(event).collect())
     }

@@ -113,26 +113,18 @@ pub(crate) fn vm_event(agent: &Agent, jvmti: Jvmti, event: VmEvent) {
     let Some(subscriber) = agent.subscribers.of(jvmti) else {
         return;
     };
-    let data = match event {
-        VmEvent::CompiledMethodLoad { method, bytes } => {
-            EventData::CompiledMethodLoad { method, bytes }
-        }
-        VmEvent::CompiledMethodUnload { method } => EventData::CompiledMethodUnload { method },
-        VmEvent::ResourceExhausted { flags, text } => {
-            write_files(agent);
-            EventData::ResourceExhausted { flags, text }
-        }
+    match &event {
+        VmEvent::ResourceExhausted { .. } => write_files(agent),
         VmEvent::ClassUnload { class } => {
-            let subscription = subscriber.subscription(EventKind::Unloads);
-            if !subscription.is_some_and(|subscription| subscription.takes_class(&class)) {
+            let subscription = subscriber.subscription(event.kind());
+            if !subscription.is_some_and(|subscription| subscription.takes_class(class)) {
                 return;
             }
-            EventData::ClassUnload { class }
         }
-        VmEvent::DataDumpRequest => EventData::DataDumpRequest,
-    };
+        _ => {}
+    }
     subscriber.push(Event {
-        data,
+        data: EventData::Vm(event),
         at: agent.subscribers.collections.now(),
         thread: String::new(),
         class: Vec::new(),
@@ -203,14 +195,9 @@ pub(super) fn event_kind(data: &EventData) -> EventKind {
         | EventData::Unparked { .. } => EventKind::Monitors,
         EventData::ThreadStart { .. } | EventData::ThreadEnd { .. } => EventKind::Threads,
         EventData::ClassPrepare => EventKind::Classes,
-        EventData::CompiledMethodLoad { .. } | EventData::CompiledMethodUnload { .. } => {
-            EventKind::Compilations
-        }
         EventData::NativeMethodBind { .. } => EventKind::Natives,
-        EventData::ResourceExhausted { .. } => EventKind::Exhaustion,
         EventData::ExceptionCatch { .. } => EventKind::Catches,
-        EventData::ClassUnload { .. } => EventKind::Unloads,
-        EventData::DataDumpRequest => EventKind::Dumps,
+        EventData::Vm(event) => event.kind(),
     }
 }
 

@@ -10,17 +10,18 @@ use super::subscriber_file::SubscriberFile;
 use crate::agent::Agent;
 use crate::agent::subscribers::{Event, EventData, Freed, Subscriber};
 use crate::ffi::jvm::Jvm;
+use crate::ffi::jvm_events::VmEvent;
 use crate::ffi::jvmti::{MethodId, StackFrame};
 use crate::messages::{self, Code};
 use crate::names::class_name;
 use host::Observer;
 use host::observer::FailedCall;
-use jvm_events::batch::{Event as BatchEvent, EventType, MOST_EVENTS, Names, WORDS};
+use jvm_events::batch::{Event as BatchEvent, MOST_EVENTS, Names, WORDS};
 use jvm_events::recorded::Collection;
 use jvm_events::request::Request;
 use jvm_events::stacks::Frame;
 use jvm_events::tables::{PluginTables, VERSION};
-use jvm_events::{EventKind, EventSubscription};
+use jvm_events::{EventDetails, EventKind, EventSubscription};
 use std::time::{Duration, Instant};
 
 /// Rest of a plugin after a call, as a multiple of the CPU time of the call: a plugin may use a fifth of a core.
@@ -302,13 +303,10 @@ impl PluginDelivery {
     /// Adds events for the objects freed since the last call, by class.
     fn queue_freed(&mut self, subscriber: &Subscriber) {
         for (class, count) in subscriber.freed().map(Freed::take).unwrap_or_default() {
+            let freed = EventDetails::Freed { count };
             let event = BatchEvent {
-                kind: EventType::Freed,
-                thread: 0,
-                nanos: self.inbox.elapsed(),
                 class: self.names.text(&class_name(&class)),
-                stack: 0,
-                values: [count, 0],
+                ..BatchEvent::new(freed, self.inbox.elapsed())
             };
             self.queue(event);
         }
@@ -319,13 +317,11 @@ impl PluginDelivery {
             self.lost += 1; // the plugin rests
             return;
         }
+        let sample = EventDetails::Sample { cpu: nanos };
         let event = BatchEvent {
-            kind: EventType::Sample,
             thread: self.names.text(thread),
-            nanos: self.inbox.elapsed(),
-            class: 0,
             stack,
-            values: [nanos, 0],
+            ..BatchEvent::new(sample, self.inbox.elapsed())
         };
         self.queue(event);
     }
@@ -352,57 +348,63 @@ impl PluginDelivery {
         wanted.then(|| self.names.method(&frame))
     }
 
-    /// The method and line of a handler; zeros if there is no handler.
-    fn handler(&mut self, jvm: Jvm<'_>, place: Option<StackFrame>) -> [u64; 2] {
+    /// The id of a method that handles an exception, and the line; zeros if there is no handler.
+    fn handler(&mut self, jvm: Jvm<'_>, place: Option<StackFrame>) -> (u32, u32) {
         let frame = place.map(|place| self.methods.frame(jvm, place));
         let numbers = frame.map(|frame| {
-            let line = u64::from(frame.line.max(0).cast_unsigned());
-            [u64::from(self.names.method(&frame)), line]
+            let line = frame.line.max(0).cast_unsigned();
+            (self.names.method(&frame), line)
         });
         numbers.unwrap_or_default()
     }
 
-    /// The kind and the values of an event. Returns `None` if the plugin does not observe it.
-    fn encode(&mut self, jvm: Jvm<'_>, data: EventData) -> Option<(EventType, [u64; 2])> {
-        let event_kind = event_kind(&data);
-        let encode = match data {
-            EventData::SampledObjectAlloc { size, .. } => {
-                let interval = self.subscription(event_kind)?.bytes;
-                let stands_for = size as f64 / jvm_events::recorder::share(interval, size);
-                (EventType::Allocation, [size, stands_for.round() as u64])
+    /// The fields of an event, with the id of its method or text. Returns `None` if the plugin does not observe it.
+    fn encode(&mut self, jvm: Jvm<'_>, data: EventData) -> Option<(EventDetails, [u32; 2])> {
+        let kind = event_kind(&data);
+        let mut ids = [0; 2];
+        let details = match data {
+            EventData::SampledObjectAlloc { size: bytes, .. } => {
+                let interval = self.subscription(kind)?.bytes;
+                let stands_for = bytes as f64 / jvm_events::recorder::share(interval, bytes);
+                let stands_for = stands_for.round() as u64;
+                EventDetails::Allocation { bytes, stands_for }
             }
-            EventData::Exception { caught } => (EventType::Exception, self.handler(jvm, caught)),
-            EventData::ExceptionCatch { at } => (EventType::Caught, self.handler(jvm, at)),
-            EventData::ClassUnload { .. } => (EventType::ClassUnloaded, [0, 0]),
-            EventData::DataDumpRequest => (EventType::DumpAsked, [0, 0]),
-            EventData::MonitorEntered(nanos, _) => (EventType::Entered, [nanos, 0]),
-            EventData::MonitorWaited(nanos) => (EventType::Waited, [nanos, 0]),
+            EventData::Exception { caught } => {
+                let line;
+                (ids[0], line) = self.handler(jvm, caught);
+                EventDetails::Exception { line }
+            }
+            EventData::ExceptionCatch { at } => {
+                let line;
+                (ids[0], line) = self.handler(jvm, at);
+                EventDetails::Caught { line }
+            }
+            EventData::MonitorEntered(nanos, _) => EventDetails::Entered { nanos },
+            EventData::MonitorWaited(nanos) => EventDetails::Waited { nanos },
             EventData::Unparked { .. } => return None, // of recordings only
-            EventData::ThreadStart { is_virtual } => {
-                (EventType::ThreadStarted, [u64::from(is_virtual), 0])
-            }
-            EventData::ThreadEnd { is_virtual } => {
-                (EventType::ThreadEnded, [u64::from(is_virtual), 0])
-            }
-            EventData::ClassPrepare => (EventType::ClassPrepared, [0, 0]),
-            EventData::CompiledMethodLoad { method, bytes } => {
-                let method = self.method(jvm, event_kind, method)?;
-                (EventType::CodeMade, [u64::from(method), bytes])
-            }
-            EventData::CompiledMethodUnload { method } => {
-                let method = self.method(jvm, event_kind, method)?;
-                (EventType::CodeGone, [u64::from(method), 0])
-            }
+            EventData::ThreadStart { is_virtual } => EventDetails::ThreadStarted { is_virtual },
+            EventData::ThreadEnd { is_virtual } => EventDetails::ThreadEnded { is_virtual },
+            EventData::ClassPrepare => EventDetails::ClassPrepared,
             EventData::NativeMethodBind { method } => {
-                let method = self.method(jvm, event_kind, method)?;
-                (EventType::NativeBound, [u64::from(method), 0])
+                ids[0] = self.method(jvm, kind, method)?;
+                EventDetails::NativeBound
             }
-            EventData::ResourceExhausted { flags, text } => {
-                let text = self.names.text(&text);
-                (EventType::Exhausted, [flags, u64::from(text)])
+            EventData::Vm(VmEvent::CompiledMethodLoad { method, bytes }) => {
+                ids[0] = self.method(jvm, kind, method)?;
+                EventDetails::CodeMade { bytes }
             }
+            EventData::Vm(VmEvent::CompiledMethodUnload { method }) => {
+                ids[0] = self.method(jvm, kind, method)?;
+                EventDetails::CodeGone
+            }
+            EventData::Vm(VmEvent::ResourceExhausted { flags, text }) => {
+                ids[1] = self.names.text(&text);
+                EventDetails::Exhausted { flags }
+            }
+            EventData::Vm(VmEvent::ClassUnload { .. }) => EventDetails::ClassUnloaded,
+            EventData::Vm(VmEvent::DataDumpRequest) => EventDetails::DumpAsked,
         };
-        Some(encode)
+        Some((details, ids))
     }
 }
 
@@ -442,20 +444,20 @@ impl SampleSink for PluginDelivery {
 impl EventSink for PluginDelivery {
     fn event(&mut self, jvm: Jvm<'_>, event: Event) {
         let class = match (&event.data, event.class.is_empty()) {
-            (EventData::ClassUnload { class }, _) => self.names.text(class),
+            (EventData::Vm(VmEvent::ClassUnload { class }), _) => self.names.text(class),
             (_, true) => 0,
             (_, false) => self.names.text(&class_name(&event.class)),
         };
-        let Some((kind, values)) = self.encode(jvm, event.data) else {
+        let Some((details, ids)) = self.encode(jvm, event.data) else {
             return;
         };
         let event = BatchEvent {
-            kind,
+            details,
             thread: self.names.text(&event.thread),
             nanos: self.inbox.since_begin(event.at),
             class,
             stack: self.stack(jvm, &event.frames),
-            values,
+            ids,
         };
         self.queue(event);
     }
@@ -470,14 +472,9 @@ impl EventSink for PluginDelivery {
                 continue;
             }
             let used = after.filter(|_| index == last).map_or(0, |(used, _)| used);
-            self.queue(BatchEvent {
-                kind: EventType::Collection,
-                thread: 0,
-                nanos: collection.start_ns,
-                class: 0,
-                stack: 0,
-                values: [collection.duration_ns, used],
-            });
+            let nanos = collection.duration_ns;
+            let details = EventDetails::Collection { nanos, used };
+            self.queue(BatchEvent::new(details, collection.start_ns));
         }
     }
 

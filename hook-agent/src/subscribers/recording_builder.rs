@@ -337,13 +337,9 @@ impl EventSink for RecordingBuilder {
             EventData::ThreadStart { .. }
             | EventData::ThreadEnd { .. }
             | EventData::ClassPrepare
-            | EventData::CompiledMethodLoad { .. }
-            | EventData::CompiledMethodUnload { .. }
             | EventData::NativeMethodBind { .. }
-            | EventData::ResourceExhausted { .. }
             | EventData::ExceptionCatch { .. }
-            | EventData::ClassUnload { .. }
-            | EventData::DataDumpRequest => return,
+            | EventData::Vm(_) => return,
         };
         self.recorder.moment(what, at, amount, origin);
     }

@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use conditions::Watch;
-use jvm_events::Subscription;
+use jvm_events::request::requests;
+use jvm_events::{EventKind, Subscription};
 use probes::{FileName, HitCode};
 
 use super::lock::{self, LOCK, Lock};
@@ -169,7 +170,12 @@ pub const BUNDLED: [&str; 3] = ["coverage", "patch", "trace"];
 /// The valid values of `grant`. `probes` and `rewrite` are interfaces that a plugin imports. `boot`
 /// shows the plugin classes of the boot and platform loaders. `natives` lets it wrap native
 /// methods.
-pub const CAPABILITIES: [&str; 29] = [
+pub const CAPABILITIES: [&str; CAPABILITY_COUNT] = all_capabilities();
+
+const CAPABILITY_COUNT: usize = OF_CLASSES.len() + EventKind::GRANTS.len() + requests::GRANTS.len();
+
+/// The capabilities for classes.
+const OF_CLASSES: [&str; 7] = [
     "probes",
     "rewrite",
     "structure",
@@ -177,29 +183,24 @@ pub const CAPABILITIES: [&str; 29] = [
     "helpers",
     "boot",
     "natives",
-    "jvm-events.samples",
-    "jvm-events.allocations",
-    "jvm-events.monitors",
-    "jvm-events.exceptions",
-    "jvm-events.collections",
-    "jvm-events.threads",
-    "jvm-events.classes",
-    "jvm-events.compilations",
-    "jvm-events.natives",
-    "jvm-events.exhaustion",
-    "jvm-events.catches",
-    "jvm-events.unloads",
-    "jvm-events.frees",
-    "jvm-events.dumps",
-    "jvm-requests.threads",
-    "jvm-requests.cpu-times",
-    "jvm-requests.histogram",
-    "jvm-requests.properties",
-    "jvm-requests.stack",
-    "jvm-requests.monitors",
-    "jvm-requests.paths",
-    "jvm-requests.monitor-usage",
 ];
+
+/// Joins the capabilities for classes, for events of the JVM, and for requests to it.
+const fn all_capabilities() -> [&'static str; CAPABILITY_COUNT] {
+    let parts: [&[&str]; 3] = [&OF_CLASSES, &EventKind::GRANTS, &requests::GRANTS];
+    let mut all = [""; CAPABILITY_COUNT];
+    let (mut part, mut at) = (0, 0);
+    while part < parts.len() {
+        let mut index = 0;
+        while index < parts[part].len() {
+            all[at] = parts[part][index];
+            index += 1;
+            at += 1;
+        }
+        part += 1;
+    }
+    all
+}
 
 impl Default for Agent {
     fn default() -> Self {

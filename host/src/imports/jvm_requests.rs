@@ -1,6 +1,6 @@
 //! The interface `jvm-requests`: requests to the JVM from an observing plugin.
 
-use jvm_events::request::Request;
+use jvm_events::request::{Request, requests};
 use plan_rules::RefusedRequest;
 use wasmtime::component::Linker;
 use wasmtime::{Result, StoreContextMut};
@@ -16,46 +16,42 @@ type Store<'a> = StoreContextMut<'a, StoreData>;
 
 /// Links the functions, as those of `jvm-events`.
 pub fn link(linker: &mut Linker<StoreData>) -> Result<()> {
-    let [
-        threads,
-        cpu_times,
-        histogram,
-        properties,
-        stack,
-        monitors,
-        paths,
-        monitor_usage,
-    ] = Request::NAMES;
     let mut interface = linker.instance(INTERFACE)?;
-    interface.func_wrap(threads, |mut store: Store<'_>, (frames,): (u32,)| {
-        Ok((store.data_mut().ask(Request::Threads { frames })?,))
-    })?;
-    interface.func_wrap(cpu_times, |mut store: Store<'_>, (): ()| {
+    interface.func_wrap(
+        requests::THREADS.name,
+        |mut store: Store<'_>, (frames,): (u32,)| {
+            Ok((store.data_mut().ask(Request::Threads { frames })?,))
+        },
+    )?;
+    interface.func_wrap(requests::CPU_TIMES.name, |mut store: Store<'_>, (): ()| {
         Ok((store.data_mut().ask(Request::CpuTimes)?,))
     })?;
     interface.func_wrap(
-        histogram,
+        requests::HISTOGRAM.name,
         |mut store: Store<'_>, (live, most): (bool, u32)| {
             Ok((store.data_mut().ask(Request::Histogram { live, most })?,))
         },
     )?;
-    interface.func_wrap(properties, |mut store: Store<'_>, (): ()| {
+    interface.func_wrap(requests::PROPERTIES.name, |mut store: Store<'_>, (): ()| {
         Ok((store.data_mut().ask(Request::Properties)?,))
     })?;
     interface.func_wrap(
-        stack,
+        requests::STACK.name,
         |mut store: Store<'_>, (thread, frames): (String, u32)| {
             Ok((store.data_mut().ask(Request::Stack { thread, frames })?,))
         },
     )?;
-    interface.func_wrap(monitors, |mut store: Store<'_>, (): ()| {
+    interface.func_wrap(requests::MONITORS.name, |mut store: Store<'_>, (): ()| {
         Ok((store.data_mut().ask(Request::Monitors)?,))
     })?;
-    interface.func_wrap(paths, |mut store: Store<'_>, (class,): (String,)| {
-        Ok((store.data_mut().ask(Request::Paths { class })?,))
-    })?;
     interface.func_wrap(
-        monitor_usage,
+        requests::PATHS.name,
+        |mut store: Store<'_>, (class,): (String,)| {
+            Ok((store.data_mut().ask(Request::Paths { class })?,))
+        },
+    )?;
+    interface.func_wrap(
+        requests::MONITOR_USAGE.name,
         |mut store: Store<'_>, (class,): (String,)| {
             Ok((store.data_mut().ask(Request::MonitorUsage { class })?,))
         },

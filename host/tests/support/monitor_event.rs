@@ -1,6 +1,7 @@
 //! An event for an observer of monitors.
 
-use jvm_events::batch::{Event, EventType, Names};
+use jvm_events::EventDetails;
+use jvm_events::batch::{Event, Names};
 use jvm_events::stacks::Frame;
 
 /// The words of the event of a thread that entered a monitor.
@@ -12,12 +13,10 @@ pub fn entered(names: &mut Names) -> Vec<u64> {
         ..Frame::default()
     };
     let event = Event {
-        kind: EventType::Entered,
         thread: names.text("main"),
-        nanos: 1,
         class: names.text("a.Gate"),
         stack: names.stack(&[(1, 1)], frame),
-        values: [5, 0],
+        ..Event::new(EventDetails::Entered { nanos: 5 }, 1)
     };
     event.words().to_vec()
 }

@@ -5,7 +5,7 @@ use crate::sdk;
 
 /// Names that cargo refuses or that have another meaning: Rust's keywords, its own crates, and
 /// those that plugins are built with.
-const RESERVED: [&str; 60] = [
+const RESERVED: [&str; 61] = [
     "abstract",
     "alloc",
     "as",
@@ -34,6 +34,7 @@ const RESERVED: [&str; 60] = [
     "if",
     "impl",
     "in",
+    "jvm-event-table",
     "jvms",
     "let",
     "loop",

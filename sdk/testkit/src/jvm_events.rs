@@ -82,7 +82,8 @@ impl JvmEvents {
             u64::from(added(&mut names.methods, method)) | u64::from(*line) << 32
         };
         let frames: Vec<u64> = frames.iter().map(&mut frame).collect();
-        let (kind, values, of_method) = numbers(what);
+        let (kind, values) = (u64::from(what.number()), what.values());
+        let of_method = what.has_method();
         let method = frames.first().map_or(0, |frame| frame & 0xFFFF_FFFF);
         let stack = match frames.is_empty() || of_method {
             true => 0,
@@ -98,41 +99,6 @@ impl JvmEvents {
         ];
         self.words.extend(words);
         self
-    }
-}
-
-/// Returns the number of the event type and its values. The flag says that the first value is a
-/// method.
-fn numbers(what: EventDetails) -> (u64, [u64; 2], bool) {
-    match what {
-        EventDetails::Sample { cpu } => (1, [cpu, 0], false),
-        EventDetails::Allocation { bytes, stands_for } => (2, [bytes, stands_for], false),
-        EventDetails::Entered { nanos } => (3, [nanos, 0], false),
-        EventDetails::Waited { nanos } => (4, [nanos, 0], false),
-        EventDetails::Exception { line } => (5, [0, u64::from(line)], true),
-        EventDetails::Collection { nanos, used } => (6, [nanos, used], false),
-        EventDetails::ThreadStarted { is_virtual } => (7, [u64::from(is_virtual), 0], false),
-        EventDetails::ThreadEnded { is_virtual } => (8, [u64::from(is_virtual), 0], false),
-        EventDetails::ClassPrepared => (9, [0, 0], false),
-        EventDetails::CodeMade { bytes } => (10, [0, bytes], true),
-        EventDetails::CodeGone => (11, [0, 0], true),
-        EventDetails::NativeBound => (12, [0, 0], true),
-        EventDetails::Exhausted { flags } => (13, [flags, 0], false),
-        EventDetails::Freed { count } => (14, [count, 0], false),
-        EventDetails::Caught { line } => (15, [0, u64::from(line)], true),
-        EventDetails::DumpAsked => (16, [0, 0], false),
-        EventDetails::ClassUnloaded => (17, [0, 0], false),
-        EventDetails::Owns { monitor, entered } => (25, [monitor, entered], false),
-        EventDetails::WaitsToEnter { monitor } => (26, [monitor, 0], false),
-        EventDetails::WaitsFor { monitor } => (27, [monitor, 0], false),
-        EventDetails::Held { instances } => (28, [instances, 0], false),
-        EventDetails::Thread { state } => (20, [u64::from(state), 0], false),
-        EventDetails::CpuTime { nanos } => (21, [nanos, 0], false),
-        EventDetails::Objects { count, bytes } => (22, [count, bytes], false),
-        EventDetails::Property => (23, [0, 0], false),
-        EventDetails::Answered { events } => (24, [0, events], false),
-        EventDetails::Other(kind) => (u64::from(kind), [0, 0], false),
-        _ => unreachable!("the kit is of the same version as the SDK"),
     }
 }
 

@@ -18,7 +18,7 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 48] = [
+const LAYERS: [Layer; 49] = [
     Layer {
         name: "jvms",
         product: &[],
@@ -50,8 +50,13 @@ const LAYERS: [Layer; 48] = [
         tests: &[],
     },
     Layer {
+        name: "jvm-event-table",
+        product: &[],
+        tests: &[],
+    },
+    Layer {
         name: "jvm-events",
-        product: &["jvms", "globs"],
+        product: &["jvms", "globs", "jvm-event-table"],
         tests: &[],
     },
     Layer {
@@ -369,7 +374,7 @@ const LAYERS: [Layer; 48] = [
     },
     Layer {
         name: "classhook-sdk",
-        product: &["jvms", "globs", "classhook-sdk-macros"],
+        product: &["jvms", "globs", "jvm-event-table", "classhook-sdk-macros"],
         tests: &["classhook-testkit"],
     },
     Layer {
@@ -412,7 +417,7 @@ const LAYERS: [Layer; 48] = [
     },
     Layer {
         name: "xtask",
-        product: &["e2e-tests", "jacoco-files"],
+        product: &["jvm-event-table", "e2e-tests", "jacoco-files"],
         tests: &["coverage"],
     },
 ];

@@ -222,7 +222,7 @@ impl Observing {
             EventDetails::CpuTime { nanos } => ("cpu time", nanos),
             EventDetails::Objects { count, .. } => ("objects", count),
             EventDetails::Property => ("property", 0),
-            EventDetails::Answered { events } => ("answered", events),
+            EventDetails::Answered { events, .. } => ("answered", events),
             _ => ("other", 0),
         };
         let frame = event.stack().into_iter().next();
