@@ -54,7 +54,7 @@ use subscriber_file::SubscriberFile;
 use wall_sampler::WallSampler;
 
 /// The name of the threads that record or run plugins.
-const THREAD: &str = "Classhook obs";
+const THREAD: &str = "Classhook events";
 /// Interval at which events are read.
 const TURN: Duration = Duration::from_millis(20);
 /// Interval at which the file is written during a recording.

@@ -94,7 +94,7 @@ mod tests {
             ("ZDriverMajor", Some(Work::Gc)),
             ("C2 CompilerThre", Some(Work::Jit)),
             ("VM Thread", Some(Work::Vm)),
-            ("Classhook obs", Some(Work::Agent)),
+            ("Classhook event", Some(Work::Agent)),
             ("main", None),
             ("http-nio-8080-e", None),
             ("Finalizer", None),
