@@ -78,14 +78,10 @@ fn symbolic_operation(at: u32, opcode: u16, operand: &Operand) -> Result<Operati
 
 fn of_member(at: u32, opcode: u8, member: &Member) -> Result<(Operation, usize), SnippetError> {
     let is_field = matches!(opcode, opcode::GETSTATIC..=opcode::PUTFIELD);
-    let (check, operation): (
-        fn(u8, &Member, u32) -> Result<EncodedMember, SnippetError>,
-        fn(u8, EncodedMember) -> Operation,
-    ) = match is_field {
-        true => (field, Operation::Field),
-        false => (method, Operation::Invoke),
+    let (member, operation): (_, fn(u8, EncodedMember) -> Operation) = match is_field {
+        true => (field(opcode, member, at)?, Operation::Field),
+        false => (method(opcode, member, at)?, Operation::Invoke),
     };
-    let member = check(opcode, member, at)?;
     let length = member.text();
     Ok((operation(opcode, member), length))
 }
