@@ -18,6 +18,7 @@
 //! | [`system_threads`] | threads that run no Java code, by name |
 //! | [`thread_state`] | states of threads in samples by the wall clock |
 //! | [`tables`] | the content of a `.tables` file, which a plugin produced |
+//! | [`sealed_document`] | JSON documents with a checksum |
 //! | [`selection`] | a subset of a recording by threads and classes |
 //!
 //! The command subscribes, the agent records, and `trace` makes reports. This crate has no access
@@ -34,6 +35,7 @@ pub mod paths;
 pub mod recorded;
 pub mod recorder;
 pub mod request;
+pub mod sealed_document;
 pub mod selection;
 pub mod stacks;
 pub mod subscription;

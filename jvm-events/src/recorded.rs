@@ -1,5 +1,7 @@
-//! The recording of one JVM: the content of a `.jvm-events` file, which is one JSON document.
+//! The recording of one JVM: the content of a `.jvm-events` file, which is one JSON document
+//! ([`sealed_document`]).
 
+use crate::sealed_document;
 use crate::stacks::Stacks;
 use crate::subscription::Subscription;
 use crate::system_threads::Work;
@@ -401,6 +403,7 @@ impl Recorded {
     /// # Errors
     /// A message that describes the fault in the file.
     pub fn parse(text: &[u8]) -> Result<Self, String> {
+        sealed_document::check(text)?;
         let recorded: Self = serde_json::from_slice(text).map_err(|error| error.to_string())?;
         if recorded.version != VERSION {
             return Err(format!(

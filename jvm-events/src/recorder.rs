@@ -772,7 +772,7 @@ mod tests {
         assert_eq!(counts, [2, 1]);
         assert_eq!((recorded.cpu[0].samples, recorded.cpu[0].cpu_ns), (2, 30));
         assert_eq!((recorded.cpu[1].samples, recorded.cpu[1].cpu_ns), (0, 5));
-        let text = serde_json::to_vec(recorded).unwrap();
+        let text = crate::sealed_document::seal(recorded).unwrap();
         assert_eq!(&Recorded::parse(&text).unwrap(), recorded);
     }
 }

@@ -2,6 +2,7 @@
 //! one JSON document.
 
 use crate::recorded::Jvm;
+use crate::sealed_document;
 use serde::{Deserialize, Serialize};
 
 /// The version of the format. A reader rejects other versions.
@@ -58,6 +59,7 @@ impl PluginTables {
     /// # Errors
     /// A message that describes the fault in the file.
     pub fn parse(text: &[u8]) -> Result<Self, String> {
+        sealed_document::check(text)?;
         let read: Self = serde_json::from_slice(text).map_err(|error| error.to_string())?;
         if read.version != VERSION {
             return Err(format!(
@@ -80,14 +82,14 @@ mod tests {
             plugin: "p".to_owned(),
             ..PluginTables::default()
         };
-        let text = serde_json::to_vec(&tables).unwrap();
+        let text = sealed_document::seal(&tables).unwrap();
         assert!(text.starts_with(MAGIC));
         assert_eq!(PluginTables::parse(&text).unwrap(), tables);
         let newer = PluginTables {
             version: VERSION + 1,
             ..tables
         };
-        let text = serde_json::to_vec(&newer).unwrap();
+        let text = sealed_document::seal(&newer).unwrap();
         assert!(
             PluginTables::parse(&text)
                 .unwrap_err()

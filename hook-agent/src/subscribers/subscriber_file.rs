@@ -2,7 +2,7 @@
 
 use crate::agent::Agent;
 use crate::agent::subscribers::SubscriberId;
-use jvm_events::{recorded, tables};
+use jvm_events::{recorded, sealed_document, tables};
 use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ impl SubscriberFile {
     /// Writes the content to a new file, which then replaces the former one.
     pub fn write(&self, content: &impl Serialize) -> Result<(), String> {
         let beside = self.path.with_added_extension("new");
-        let content = serde_json::to_vec(content).map_err(|error| error.to_string())?;
+        let content = sealed_document::seal(content).map_err(|error| error.to_string())?;
         let written = fs::write(&beside, content).and_then(|()| fs::rename(&beside, &self.path));
         written.map_err(|error| {
             let _ = fs::remove_file(&beside);

@@ -199,6 +199,14 @@ fn recording_of_a_stopped_jvm_is_completed_when_it_goes_on() {
     while classhook(&["status", &pid]).status.success() {}
     assert_no_agent(&pid);
     classhook(&["profile", file]).assert_success();
+    // A changed digit leaves a JSON document.
+    let text = std::fs::read_to_string(file).expect("a recording");
+    let damaged = text.replacen("\"turns\":", "\"turns\":1", 1);
+    std::fs::write(file, damaged).expect("writable");
+    classhook(&["profile", file])
+        .assert_exit(2)
+        .assert_stderr("error[H0611]")
+        .assert_stderr("expected the checksum");
     assert_eq!(running.end().code, Some(0));
     leftovers.delete(command.id());
 }
