@@ -28,8 +28,8 @@
 //!
 //! let mut found = Vec::new();
 //! let place = folder.path().display().to_string();
-//! class_files::read(&place, &Loader::newest(), &mut |class| {
-//!     found.push(class.bytes);
+//! class_files::read(&place, &Loader::newest(), &mut |classes| {
+//!     found.extend(classes);
 //!     Ok(())
 //! })?;
 //! assert_eq!(found.len(), 1);
