@@ -17,10 +17,8 @@
 //! use coverage_inputs::sources::Sources;
 //! use errors::Warnings;
 //!
-//! let folder = tempfile::tempdir()?;
 //! let module = ReportModule {
 //!     name: "shop".to_owned(),
-//!     classes: vec![folder.path().display().to_string()],
 //!     ..ReportModule::default()
 //! };
 //! let result = analyse_all(
@@ -34,7 +32,7 @@
 //! )?;
 //! assert_eq!(result.bundles[0].name, "shop");
 //! assert!(!result.any_class_file);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok::<(), errors::Error>(())
 //! ```
 #![forbid(unsafe_code)]
 
