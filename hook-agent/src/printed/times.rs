@@ -103,7 +103,7 @@ pub(crate) fn write_offset(out: &mut TextWriter<'_>, seconds: i64) {
     out.push(if seconds < 0 { '-' } else { '+' });
     let seconds = seconds.unsigned_abs();
     let _ = write!(out, "{:02}:{:02}", seconds / 3_600, seconds / 60 % 60);
-    if seconds % 60 != 0 {
+    if !seconds.is_multiple_of(60) {
         let _ = write!(out, ":{:02}", seconds % 60);
     }
 }

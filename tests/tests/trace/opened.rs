@@ -98,7 +98,7 @@ fn values_of_the_jdk_are_shown_with_their_content() {
 fn values_of_the_jdk_are_shown_as_their_to_string_gives_them() {
     for jdk in jdks::all() {
         let words = ["--show", "name, expected, value", "--text", "1024"];
-        let run = watch(&jdk, &words, &["printed"]);
+        let run = watch(jdk, &words, &["printed"]);
         run.assert_success();
         let moments = moments(&run.stdout);
         assert!(moments.len() > 1_000, "{jdk}: {}", run.report());
