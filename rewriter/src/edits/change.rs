@@ -48,8 +48,8 @@ pub enum Change {
     /// that returns the object.
     Factory(Member),
     /// Surrounds a call, field access, `monitorenter`, `monitorexit` or array creation with code; constructor calls are
-    /// excluded. The code starts with an empty stack and reads the operands by [`Snippet::load_operand`]. It runs the
-    /// instruction by one [`Snippet::proceed`] and leaves its result.
+    /// excluded. The code starts with an empty stack and reads the operands by [`crate::Assemble::load_operand`]. It runs the
+    /// instruction by one [`crate::Assemble::proceed`] and leaves its result.
     Around(Snippet),
 }
 
