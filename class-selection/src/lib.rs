@@ -13,8 +13,8 @@
 //! use class_selection::nearest::nearest;
 //!
 //! let filter = Filter::new(&["com.acme.**; !com.acme.internal.**".to_owned()])?;
-//! assert!(filter.wants_name("com.acme.Shop"));
-//! assert!(!filter.wants_name("com.acme.internal.Cache"));
+//! assert!(filter.wants_name("com/acme/Shop"));
+//! assert!(!filter.wants_name("com/acme/internal/Cache"));
 //!
 //! let loaded = ["com.acme.Shop".to_owned(), "com.acme.Cart".to_owned()];
 //! assert_eq!(nearest("com.acme.Shopp", &loaded).as_deref(), Some("com.acme.Shop"));
