@@ -180,6 +180,18 @@ fn recording_of_a_killed_command_ends_by_itself_and_the_agent_leaves() {
     assert_eq!(running.end().code, Some(0));
 }
 
+/// Checks whether a signal has stopped every thread of a process (`T` in `/proc/PID/task/TID/stat`).
+fn has_stopped(pid: i32) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).expect("it is there");
+    threads.flatten().all(|thread| {
+        let line = std::fs::read_to_string(thread.path().join("stat"));
+        line.is_ok_and(|line| {
+            let state = line.rsplit_once(") ");
+            state.is_some_and(|(_, fields)| fields.starts_with('T'))
+        })
+    })
+}
+
 /// A stopped JVM answers nothing, and its recording is not lost.
 #[test]
 fn recording_of_a_stopped_jvm_is_completed_when_it_goes_on() {
@@ -189,6 +201,8 @@ fn recording_of_a_stopped_jvm_is_completed_when_it_goes_on() {
     let leftovers = Leftovers::before();
     let (mut command, told) = begun(&["profile", &pid, "--gc"]);
     kill_process(jvm, Signal::STOP).expect("it runs");
+    // A thread of the JVM that still runs could complete the recording before it stops.
+    await_that("the stop of every thread", || has_stopped(running.pid()));
     kill_process(Pid::from_child(&command), Signal::INT).expect("it runs");
     let told = std::io::read_to_string(told).expect("text");
     assert!(!command.wait().expect("an end").success(), "{told}");
