@@ -2,29 +2,7 @@
 
 use std::fmt;
 
-use stored::impl_stored;
-
-macro_rules! index {
-    ($($(#[$doc:meta])* $name:ident;)*) => {$(
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-        pub struct $name(pub u16);
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.fmt(f)
-            }
-        }
-
-        impl_stored!(struct $name(index));
-
-        impl From<$name> for usize {
-            fn from(value: $name) -> usize {
-                usize::from(value.0)
-            }
-        }
-    )*};
-}
+use stored::{impl_stored, index};
 
 index! {
     /// Index of an instruction in the original code array (JVMS 4.7.3).
@@ -127,7 +105,7 @@ impl From<InsertionPoint> for u64 {
 }
 
 impl InsertionPoint {
-    /// Unpacks a point; `None` for an unknown kind.
+    /// Unpacks a point. Returns `None` for an unknown kind.
     #[must_use]
     pub fn unpacked(number: u64) -> Option<Self> {
         let bci = Bci((number >> 16) as u16);
@@ -175,6 +153,17 @@ mod tests {
             assert_eq!(u64::from(point), number);
             assert_eq!(InsertionPoint::unpacked(number), Some(point));
         }
+        assert_eq!(InsertionPoint::unpacked(6 << 48), None);
+    }
+
+    #[test]
+    fn location_of_an_unknown_kind_is_refused() {
+        let jump = Location::Jump {
+            source: Bci(1),
+            target: Bci(2),
+        };
+        let point = InsertionPoint::unpacked(0x0003_0002_0001_0007).expect("a point");
+        assert_eq!((point.method, point.location), (MethodIndex(7), jump));
         assert_eq!(InsertionPoint::unpacked(6 << 48), None);
     }
 }

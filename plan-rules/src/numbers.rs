@@ -1,8 +1,6 @@
 //! Packed numbers of the plugin interface (`sdk/wit/plugin.wit`).
 
-use rewriter::{
-    Bci, ClassFile, Code, InsertionPoint, Line, Location, Method, MethodIndex, ReadError,
-};
+use rewriter::{ClassFile, Code, Line, Method, MethodIndex, ReadError};
 
 /// A list of code below this many numbers continues with the next method.
 const LIST: usize = 1 << 14;
@@ -139,28 +137,6 @@ fn push_raw_code(index: MethodIndex, code: &Code<'_, '_>, all: &mut Vec<u8>) {
     all.extend_from_slice(handlers.as_flattened());
 }
 
-/// Unpacks the location in a `place`; `None` for an unknown kind.
-#[must_use]
-pub fn place(number: u64) -> Option<InsertionPoint> {
-    let bci = Bci((number >> 16) as u16);
-    let place = match number >> 48 {
-        0 => Location::Entry,
-        1 => Location::Before(bci),
-        2 => Location::FallThrough(bci),
-        3 => Location::Jump {
-            source: bci,
-            target: Bci((number >> 32) as u16),
-        },
-        4 => Location::Unwind,
-        5 => Location::At(bci),
-        _ => return None,
-    };
-    Some(InsertionPoint {
-        method: MethodIndex(number as u16),
-        location: place,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,16 +177,5 @@ mod tests {
         assert_eq!(parts, whole[4..]);
         assert!(lists >= class.methods().filter(Method::has_code).count());
         assert_eq!(raw_code(&class, u32::MAX), end.to_be_bytes());
-    }
-
-    #[test]
-    fn location_of_an_unknown_kind_is_refused() {
-        let jump = Location::Jump {
-            source: Bci(1),
-            target: Bci(2),
-        };
-        let point = place(0x0003_0002_0001_0007).expect("a place");
-        assert_eq!((point.method, point.location), (MethodIndex(7), jump));
-        assert_eq!(place(6 << 48), None);
     }
 }

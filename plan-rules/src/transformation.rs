@@ -20,7 +20,6 @@ use crate::limits::{
     EDIT_BYTES, ELEMENT_BYTES, MAX_CLASS_BYTES, MAX_CLASS_EDITS, MAX_CODE_BYTES, MAX_EDITS,
     MAX_NOTE_BYTES, MAX_NOTES, MAX_TAG_BYTES, OPERATION_BYTES,
 };
-use crate::numbers;
 use crate::points::{InsertionPoints, instruction_at};
 use crate::refusal::RefusedRequest;
 use crate::request::{Note, PlanRequest, ProbeKind};
@@ -173,7 +172,7 @@ impl Transformation {
 
     /// Unpacks a location of the interface.
     fn place(&mut self, place: u64) -> Answer<InsertionPoint> {
-        numbers::place(place).ok_or_else(|| {
+        InsertionPoint::unpacked(place).ok_or_else(|| {
             let cause = format!("expected a packed location, found {place:#x}");
             self.refuse_unsuitable(&cause)
         })
@@ -244,14 +243,19 @@ impl Transformation {
             self.expect_point(point)?;
         }
         let first = self.request.hits;
-        let points = places.iter().filter_map(|place| numbers::place(*place));
+        let points = places
+            .iter()
+            .filter_map(|place| InsertionPoint::unpacked(*place));
         self.request.plan.reserve(places.len());
         for (point, probe) in points.zip(first..) {
             let added = self.request.plan.hit(point, probe);
             added.map_err(|error| self.refuse_full(&error))?;
         }
         let probes = first..first + places.len() as u32;
-        if let Some(point) = places.first().and_then(|place| numbers::place(*place)) {
+        if let Some(point) = places
+            .first()
+            .and_then(|place| InsertionPoint::unpacked(*place))
+        {
             self.request.tag(ProbeKind::Hit, point, &probes, tag);
         }
         self.request.hits = probes.end;

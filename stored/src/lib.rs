@@ -295,6 +295,30 @@ macro_rules! impl_stored {
     };
 }
 
+/// Defines types of indices with 16 bits, each with its number as text and as [`Stored`] value.
+#[macro_export]
+macro_rules! index {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        pub struct $name(pub u16);
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        $crate::impl_stored!(struct $name(index));
+
+        impl From<$name> for usize {
+            fn from(value: $name) -> usize {
+                usize::from(value.0)
+            }
+        }
+    )*};
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,9 +10,7 @@ use classhook_sdk::source::{NativePlan, PlanSink, Side};
 use classhook_sdk::wit::{Failure, Place, ProbeId, Site};
 use classhook_sdk::{Capture, Event, EventValue, Table};
 use plan_rules::span::{self, Arguments};
-use plan_rules::{
-    CheckedClass, EventValues, PlanRequest, RefusedRequest, Row, Transformation, numbers,
-};
+use plan_rules::{CheckedClass, EventValues, PlanRequest, RefusedRequest, Row, Transformation};
 use rewriter::{Action, Constant, InsertionPoint, MethodIndex};
 
 /// The code of a failure that ends a plugin's work on a class in production, regardless of what
@@ -238,7 +236,9 @@ impl NativePlan for PlanRecord {
         let places: Vec<u64> = at.iter().copied().map(u64::from).collect();
         self.ask(|state| {
             let probes = state.transformation.hit_places(&places, tag)?;
-            let points = places.iter().filter_map(|place| numbers::place(*place));
+            let points = places
+                .iter()
+                .filter_map(|place| InsertionPoint::unpacked(*place));
             for (point, probe) in points.zip(probes.clone()) {
                 state.say_of(point, &Action::Hit(probe), tag);
             }
