@@ -9,7 +9,7 @@ const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
 const PROLOGUE: usize = 32;
 const ENTRY_HEADER: usize = 20;
 
-/// Reads the string entries of complete performance data; other bytes give `None`.
+/// Reads the string entries of complete performance data. Returns `None` for other bytes.
 #[must_use]
 pub fn strings(bytes: &[u8]) -> Option<Vec<(String, String)>> {
     if bytes.get(..4)? != MAGIC {

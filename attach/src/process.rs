@@ -226,8 +226,8 @@ impl Process {
         theirs.is_some() && theirs == identity(path)
     }
 
-    /// Checks whether the process maps a file of this name (the last part of its path); `None` if `/proc` hides the
-    /// maps.
+    /// Checks whether the process maps a file of this name (the last part of its path). Returns `None` if `/proc`
+    /// hides the maps.
     #[must_use]
     pub fn maps(&self, library: &str) -> Option<bool> {
         self.mapped().ok().map(|maps| maps_name(&maps, library))
@@ -348,7 +348,7 @@ impl Process {
         self.as_its_user(|| UnixStream::connect(format!("/proc/self/fd/{}", opened.as_raw_fd())))
     }
 
-    /// Returns the number of open file descriptors and its soft limit; `None` if `/proc` hides either.
+    /// Returns the number of open file descriptors and its soft limit. Returns `None` if `/proc` hides either.
     #[must_use]
     pub fn descriptors(&self) -> Option<(u64, u64)> {
         let open = fs::read_dir(self.proc("fd")).ok()?.count() as u64;
@@ -405,8 +405,8 @@ impl Process {
         self.texts("cmdline")
     }
 
-    /// Returns the value of an environment variable at the start of the process. A variable that is unset, or that this
-    /// user may not read, gives `None`.
+    /// Returns the value of an environment variable at the start of the process. Returns `None` for a variable that is
+    /// unset, or that this user may not read.
     #[must_use]
     pub fn variable(&self, name: &str) -> Option<String> {
         let mut variables = self.texts("environ").into_iter();
@@ -454,8 +454,8 @@ fn maps_musl(maps: &str) -> bool {
     })
 }
 
-/// Translates `uid` into a user namespace, by the lines `inside outside length` of the namespace's `uid_map`. A user
-/// whom no line contains gives `None`.
+/// Translates `uid` into a user namespace, by the lines `inside outside length` of the namespace's `uid_map`. Returns
+/// `None` for a user outside these lines.
 fn inner_uid(map: &str, uid: u32) -> Option<u32> {
     let inner = |line: &str| {
         let mut numbers = line.split_whitespace().map(str::parse::<u32>);

@@ -95,7 +95,7 @@ fn push(bytes: &mut Vec<u8>, text: &str) {
 }
 
 impl Answer {
-    /// Parses an answer, which begins with a status line; other bytes give `None`.
+    /// Parses an answer, which begins with a status line. Returns `None` for other bytes.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Answer> {
         let text = String::from_utf8_lossy(bytes);

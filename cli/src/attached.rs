@@ -488,7 +488,7 @@ pub struct VisitOutcome {
     has_session: bool,
     /// The dump of the visit, if the agent continues to record to the snapshot.
     pub dump: Option<Dump>,
-    /// Number of classes with edits of the plugin at the end. `None` if the agent or the plugin ended before.
+    /// Number of classes with edits of the plugin at the end. It is `None` if the agent or the plugin ended before.
     pub instrumented: Option<usize>,
     /// A selected class could not be instrumented, or another command ended the visit. A warning was printed.
     pub is_partial: bool,

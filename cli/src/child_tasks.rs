@@ -21,7 +21,7 @@ use serde_json::json;
 
 use crate::child::{READERS, RETAINERS, SEND};
 
-/// Runs the task of a child process. A command line that a user wrote gives `None`.
+/// Runs the task of a child process. Returns `None` for a command line that a user wrote.
 #[must_use]
 pub fn run(words: &[OsString]) -> Option<ExitCode> {
     let [_, first, task, rest @ ..] = words else {

@@ -36,7 +36,7 @@ fn both(one: &str, other: &str, path: &Path) -> Error {
         true => format!("{one} and {other} would both write to standard output"),
         false => format!("{one} and {other} would both write {}", path.display()),
     };
-    Error::mistake("H0670", message).with("help", "name another file for one of them")
+    Error::mistake("H0670", message).with("help", "name a different file for one output")
 }
 
 /// Checks whether a file is directly in the folder of an HTML report, as JaCoCo's XML is, under a

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`run_files`] | snapshots, event files and JaCoCo's files: their kinds, and reading them |
 //! | [`runs`] | the files of the latest run, or of all runs |
-//! | [`execution_data`] | the hits of these files, merged by class |
+//! | [`execution_data`] | the hits of snapshots and JaCoCo's files, merged by class |
 //! | [`damaged_files`] | files that are left out, or end a strict job |
 //! | [`exec_files`], [`jacoco_agents`] | JaCoCo's files, and its agents in the recorded JVMs |
 //! | [`class_files`], [`named_classes`] | class files in folders, jars, archives in archives, and the JDK |

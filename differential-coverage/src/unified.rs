@@ -100,8 +100,8 @@ fn range(text: &str) -> Option<(u32, u32)> {
     Some((first.parse().ok()?, count.parse().ok()?))
 }
 
-/// Parses the path behind `--- ` or `+++ `, plain or quoted with escapes. `/dev/null` gives
-/// `Some(None)`: no file.
+/// Parses the path behind `--- ` or `+++ `, plain or quoted with escapes. Returns
+/// `Some(None)` for `/dev/null`, which stands for a missing file.
 #[expect(
     clippy::option_option,
     reason = "the outer `None` is an error, the inner one a missing file"

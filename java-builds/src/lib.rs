@@ -7,7 +7,7 @@
 //! | `selection` | the projects that the arguments select |
 //! | `folders` | the class folders of the projects |
 //!
-//! A command without a build tool is `None`: nothing here fails.
+//! [`Build::of`] returns `None` for a command without a build tool. No function fails.
 //!
 //! ```
 //! use java_builds::Build;

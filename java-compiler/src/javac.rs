@@ -40,13 +40,13 @@ const OLDEST: u16 = 8;
 
 /// The classes of the JVM, by names with dots.
 pub trait LoadedClasses {
-    /// Returns the class locations of these classes' loaders.
+    /// Returns the class locations of the loaders of the named classes.
     ///
     /// # Errors
     /// If the agent does not answer.
     fn places(&mut self, classes: &[String]) -> Result<Vec<PathBuf>, Error>;
 
-    /// Returns the class files of these classes, without those that are found by no loader.
+    /// Returns the class files of the named classes, except classes that their loaders do not find.
     ///
     /// # Errors
     /// If the agent does not answer.

@@ -1,4 +1,4 @@
-//! JSON documents with a checksum, so that a damaged file is told from a whole one.
+//! JSON documents with a checksum, so that a reader detects a damaged file.
 //!
 //! The last field of the document is `"crc32"`: the CRC-32 (ISO-HDLC) of all bytes before its comma, as eight
 //! hexadecimal digits. The file stays one JSON document.

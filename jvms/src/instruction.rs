@@ -38,7 +38,7 @@ fn fitting(code: &[u8], at: usize, length: usize) -> Option<usize> {
     (at.checked_add(length)? <= code.len()).then_some(length)
 }
 
-/// Returns the branch offset of the conditional branch, `goto` or `jsr` at `at`; `None` for other instructions.
+/// Returns the branch offset of the conditional branch, `goto` or `jsr` at `at`, or `None` for other instructions.
 #[must_use]
 #[inline]
 pub fn branch_offset(code: &[u8], at: usize) -> Option<i32> {

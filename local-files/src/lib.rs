@@ -6,7 +6,7 @@
 //! | [`output_files`] | the files of one job, of which each may fail alone |
 //! | [`stdout`] | standard output in place of a file |
 //! | [`preflight`] | checks before a job that its outputs can be written |
-//! | [`temporary`] | temporary files and folders, and the removal of those of killed commands |
+//! | [`temporary`] | temporary files and folders, and the removal of leftovers of killed commands |
 //! | [`recording_jvm`], [`open_files`] | the JVM that wrote a run file, and whether it still does |
 //! | [`special_file`] | devices, pipes and sockets |
 //! | [`absolute_path`] | absolute paths |

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | this one | the plugin that a user names: bundled, a file, or a project |
 //! | [`language`], [`template`] | the languages, and the files of a new project |
-//! | [`build`], [`watched_files`] | components from sources, and the changes of these |
+//! | [`build`], [`watched_files`] | components from sources, and changes of sources |
 //! | [`plans`], [`plan_text`] | expected plans for classes, as tests |
 //! | [`store`], [`added_plugins`] | the plugins that a project has added, by digest |
 //! | [`configured`] | plugins that transform classes outside any JVM |

@@ -1,4 +1,4 @@
-//! Verifies a whole class file as the JVM does, as far as one class file allows (JVMS 4.8 to 4.10).
+//! Verifies a class file as the JVM does, without other classes (JVMS 4.8 to 4.10).
 
 mod error;
 mod replaced;

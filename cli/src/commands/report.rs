@@ -645,7 +645,7 @@ fn layout() -> Layout {
 fn note_ignored_selector(filter: &Filter) {
     if let Some(part) = filter.over_locations() {
         say(format_args!(
-            "the table of calls holds classes of all locations: event files have none, so `{part}` is for coverage only"
+            "the table of calls holds classes of all locations: event files store no locations, so `{part}` is for coverage only"
         ));
     }
 }

@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
             .read((self.jvmti, self.local), self.runtime, object, kind, text)
     }
 
-    /// Writes the text of an object. Returns `None` if a field is missing, and the text is then not whole.
+    /// Writes the text of an object. Returns `None` if a field is missing; the text is then incomplete.
     fn print(
         self,
         object: &LocalRef<'_>,
@@ -150,7 +150,7 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// Checks whether a `BigInteger` is negative, and returns its digits. Returns `None` for a number of too many words.
+    /// Checks whether a `BigInteger` is negative, and returns its digits. Returns `None` for a number above the limit.
     fn integer(self, object: &LocalRef<'_>) -> Option<(bool, Decimals)> {
         let sign = self.number_in(object, "signum")?;
         let magnitude = self.object_in(object, "mag")?;

@@ -36,7 +36,7 @@ pub(super) enum PrintedClass {
     Path,
     /// A number in the field `value`.
     Number,
-    /// A number that stands for a truth value in the field `value`.
+    /// A truth value, which the field `value` stores as a number.
     Truth,
     /// `Inet4Address`.
     Address,

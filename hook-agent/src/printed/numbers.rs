@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 /// Largest number of 32-bit words of a number. The work grows with their square.
 pub(crate) const MOST_WORDS: usize = 128;
-/// Largest number of decimal digits of a number of so many words, and of a 64-bit number.
+/// Maximum number of decimal digits for a number of that many words, and for a 64-bit number.
 const MOST_DIGITS: usize = 1_240;
 /// The decimal digits that one division takes off.
 const DIGITS: usize = 9;

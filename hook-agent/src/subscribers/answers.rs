@@ -59,7 +59,7 @@ impl Answers<'_> {
         });
         jvmti.dispose();
         let mut events = answered.ok_or("the JVM has no memory for references")??;
-        // The type of the events is told by one of them, whose fields do not matter.
+        // The type of the events comes from one event; its fields are not read.
         let of = match request {
             Request::Threads { .. } | Request::Stack { .. } => EventDetails::Thread { state: 0 },
             Request::CpuTimes => EventDetails::CpuTime { nanos: 0 },

@@ -42,7 +42,7 @@ impl<'a> Iterator for Annotations<'_, 'a> {
 pub(crate) const INVISIBLE: &[&str] = &["RuntimeInvisibleAnnotations"];
 pub(crate) const ALL: &[&str] = &["RuntimeVisibleAnnotations", "RuntimeInvisibleAnnotations"];
 
-/// Returns the descriptors of the annotations in the attributes of these names.
+/// Returns the descriptors of the annotations in the named attributes.
 pub(crate) fn descriptors<'c, 'a>(
     attributes: Attributes<'c, 'a>,
     names: &'static [&'static str],

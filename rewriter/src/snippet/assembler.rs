@@ -181,7 +181,7 @@ impl Snippet {
         Ok(snippet)
     }
 
-    /// Creates the labels up to this number, as far as a snippet can place them.
+    /// Creates the labels up to this number. A number above the limit of a snippet creates no label.
     fn expect_label(&mut self, label: u32) {
         let wanted = (label as usize).saturating_add(1);
         if wanted > self.labels.len() && wanted <= MAX_SNIPPET_OPERATIONS {

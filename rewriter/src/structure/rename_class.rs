@@ -16,7 +16,7 @@ use crate::structure::names::{Names, Role};
 use jvms::constant_tag;
 use jvms::descriptor::{FieldType, return_type};
 
-/// Returns the class file with the new names of these edits; other edits are ignored.
+/// Returns the class file with new names from the edits that rename; it ignores other edits.
 ///
 /// # Errors
 /// A part of the class with names is malformed, or the constant pool has no room.

@@ -451,7 +451,7 @@ fn table() -> String {
     let names = |names: &[&str]| {
         let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
         if quoted.is_empty() {
-            "none".to_owned()
+            "–".to_owned()
         } else {
             quoted.join(", ")
         }
