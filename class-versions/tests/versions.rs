@@ -58,7 +58,7 @@ fn unchanged_class_is_fitted_unchanged() {
             "{name}"
         );
         assert_eq!(
-            ineffective(&read(bytes), &read(bytes), true),
+            ineffective(&read(bytes), &read(bytes), true, false),
             [""; 0],
             "{name}"
         );
@@ -78,7 +78,7 @@ fn malformed_classes_are_compared_without_panic() {
             };
             let _ = content::is_same(&class, &read(bytes));
             let _ = content::is_reconstituted(&class, &read(bytes));
-            let _ = ineffective(&read(bytes), &class, true);
+            let _ = ineffective(&read(bytes), &class, true, false);
             let pair = Pair {
                 new: &damaged,
                 old: Some(bytes),

@@ -28,7 +28,7 @@ pub(super) fn find(pairs: &[Pair<'_>], fitted: &mut [Fitted]) {
         if let Some(other) = other {
             let name = jvms::names::binary(&other.name);
             fitted.confused.push(format!(
-                "it is the {name} of the program: local and anonymous classes were renumbered"
+                "it is the {name} of the program: local and anonymous classes were renumbered, and objects of this one would become the other"
             ));
         }
     }

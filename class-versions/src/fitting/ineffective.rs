@@ -8,15 +8,22 @@ use crate::fitting::switch_maps;
 use rewriter::{ClassFile, Method};
 
 /// Returns messages about the parts of a new class file that have no effect in the loaded class, or a different one
-/// than in the source.
+/// than in the source. `is_confused` is true if [`Fitted::confused`](super::Fitted::confused) names the class that has
+/// the number of this one.
 #[must_use]
-pub fn ineffective(old: &ClassFile<'_>, new: &ClassFile<'_>, initialized: bool) -> Vec<String> {
+pub fn ineffective(
+    old: &ClassFile<'_>,
+    new: &ClassFile<'_>,
+    initialized: bool,
+    is_confused: bool,
+) -> Vec<String> {
     let mut found = constants(old, new);
     if initialized {
         found.extend(initializer(old, new));
     }
     if let (Some(was), Some(is)) = (old.enclosing(), new.enclosing())
         && was != is
+        && !is_confused
     {
         found.push("another class has this number now: local and anonymous classes were renumbered, and objects of this one would become the other".to_owned());
     }

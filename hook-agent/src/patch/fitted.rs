@@ -57,6 +57,7 @@ pub(super) fn is_same(now: &[u8], new: &NewClass) -> bool {
 /// The parts of the new class file that have no effect in a loaded class.
 pub(super) fn without_effect(target: &Target, new: &NewClass, stack: &Stack) -> Vec<BrokenRule> {
     let mut found: Vec<String> = new.confused.clone();
+    let is_confused = !found.is_empty();
     // The static initialiser that ran is that of a patch only if the patch was in force when the class was loaded.
     let patched = target.patch_in(stack);
     let patched = patched.filter(|class| matches!(class.scope, Scope::Later(_)));
@@ -65,7 +66,12 @@ pub(super) fn without_effect(target: &Target, new: &NewClass, stack: &Stack) -> 
     if let Some(Ok(old)) = ran.map(ClassFile::read)
         && let Ok(new) = ClassFile::read(&new.bytes)
     {
-        found.extend(fitting::ineffective(&old, &new, target.is_initialized()));
+        found.extend(fitting::ineffective(
+            &old,
+            &new,
+            target.is_initialized(),
+            is_confused,
+        ));
     }
     found.into_iter().map(schema::without_effect).collect()
 }
