@@ -72,6 +72,7 @@ pub mod unchanged_classes;
 pub mod unmatched;
 mod usage_hints;
 pub mod value_check;
+pub mod virtual_threads;
 mod watch_points;
 pub mod watch_printer;
 

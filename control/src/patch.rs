@@ -22,6 +22,29 @@ pub struct PatchRequest {
     /// The folder of the log, as the JVM sees it. It is used if the agent was loaded for a command and its output
     /// folder goes with that command. The first change of a JVM decides.
     pub log: Option<PathBuf>,
+    /// The frames of virtual threads in methods of these classes. JVM TI does not list virtual threads, so the client
+    /// takes them from the JVM's own dump of threads.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub virtual_frames: Vec<VirtualFrames>,
+    /// Most bytes of metaspace that the patch may take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metaspace: Option<u64>,
+}
+
+/// The virtual threads with a frame at one place.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct VirtualFrames {
+    /// The name of the class, with dots.
+    pub class: String,
+    /// The name of the method, without its descriptor.
+    pub method: String,
+    /// The line of the frame, if the class file has lines.
+    pub line: Option<u16>,
+    /// Numbers and names of the first threads: `#22 "worker"`.
+    pub threads: Vec<String>,
+    /// The number of threads.
+    pub count: usize,
 }
 
 /// A class file.

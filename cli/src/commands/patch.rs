@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use attach::Attachment;
 use clap::Args;
 use control::Request;
 use control::message::{NO_PLUGIN, Released};
 use control::patch::{BrokenRule, ClassBytes, ClassOutcome, ClassState, PatchRequest, Patched};
 use coverage_inputs::class_files::{self, Loader};
-use errors::{Error, Warning, Warnings};
+use errors::{Error, PARTIAL, Warning, Warnings};
 use java_compiler::javac::{self, LoadedClasses};
 use rewriter::ClassFile;
 use trace::numbers::counted;
@@ -19,9 +20,11 @@ use crate::agent::{self, Agent, ConnectedAgent};
 use crate::args::{Settings, Target, output_path};
 use crate::checked_options::CheckedOptions;
 use crate::loader_paths;
+use crate::metaspace::Metaspace;
 use crate::recording_folder;
 use crate::show::{self, complain, show, show_json};
 use crate::temp_output::TempOutput;
+use crate::virtual_threads;
 
 const AFTER_HELP: &str = "\
 A patch replaces method bodies. Fields, methods, supertypes and modifiers must stay the same. All classes are patched,
@@ -70,6 +73,9 @@ pub struct Patch {
     /// Write recordings to this folder; for a new agent [default: classhook]
     #[arg(short, long, value_name = "DIR", value_parser = output_path())]
     pub output: Option<PathBuf>,
+    /// The metaspace check before classes change.
+    #[command(flatten)]
+    pub metaspace: Metaspace,
 }
 
 impl Patch {
@@ -82,8 +88,11 @@ impl Patch {
         let request = self
             .request(&mut agent)
             .and_then(|request| self.check_loader(&mut agent, &request).map(|()| request));
-        let request = match request {
-            Ok(request) => Request::Patch(request),
+        let (request, unseen) = match request {
+            Ok(mut request) => {
+                let unseen = self.look_at_jvm(&mut request);
+                (Request::Patch(request), unseen)
+            }
             Err(problem) => return Err(agent.leave_with(problem)),
         };
         let answer = agent.get(self).and_then(|agent| agent.ask(&request));
@@ -114,7 +123,32 @@ impl Patch {
         }
         warn_of_parts_without_effect(&patched);
         warn_of_quick_compiler(&patched);
-        Ok(0)
+        match unseen {
+            Some(warning) => {
+                complain(warning);
+                Ok(PARTIAL)
+            }
+            None => Ok(0),
+        }
+    }
+
+    /// Adds the limit of metaspace and the frames of virtual threads. Returns a warning if these cannot be seen.
+    fn look_at_jvm(&self, request: &mut PatchRequest) -> Option<Warning> {
+        let jvm = Attachment::open(self.target.pid).map_err(Error::from);
+        let frames = jvm.and_then(|jvm| {
+            request.metaspace = self.metaspace.of_jvm(&jvm);
+            virtual_threads::frames(&jvm, &names_of_files(&request.classes))
+        });
+        match frames {
+            Ok(frames) => {
+                request.virtual_frames = frames;
+                None
+            }
+            Err(problem) => {
+                let message = "frames of virtual threads are unknown, and may execute former code";
+                Some(Warning::new("H0732", message).with("cause", problem.to_string()))
+            }
+        }
     }
 
     fn request(&self, agent: &mut LazyAgent) -> Result<PatchRequest, Error> {
@@ -158,6 +192,7 @@ impl Patch {
             force: self.force,
             partial: self.partial,
             log: self.log_folder(agent)?,
+            ..PatchRequest::default()
         })
     }
 
@@ -173,11 +208,7 @@ impl Patch {
         let Some(loader) = &self.loader else {
             return Ok(());
         };
-        // The agent refuses malformed class files.
-        let read =
-            |class: &ClassBytes| Some(ClassFile::read(&class.0).ok()?.this_class().to_string());
-        let names = request.classes.iter().filter_map(read);
-        let names: Vec<String> = names.map(|name| jvms::names::binary(&name)).collect();
+        let names = names_of_files(&request.classes);
         loader_paths::check(agent.get(self)?, loader, &names)
     }
 
@@ -260,6 +291,13 @@ fn added_by_jacoco(patched: &Patched) -> bool {
     broken
         .into_iter()
         .any(|rule| rule.text.contains(" $jacoco"))
+}
+
+/// Returns the names in class files. The agent refuses malformed ones.
+fn names_of_files(files: &[ClassBytes]) -> Vec<String> {
+    let read = |class: &ClassBytes| Some(ClassFile::read(&class.0).ok()?.this_class().to_string());
+    let names = files.iter().filter_map(read);
+    names.map(|name| jvms::names::binary(&name)).collect()
 }
 
 /// Returns the names of the classes in a state, each once.

@@ -10,7 +10,7 @@ use errors::Error;
 use local_files::absolute_path::absolute;
 use local_files::atomic;
 use local_files::preflight;
-use local_files::temporary::{self, LargeFolder};
+use local_files::temporary::LargeFolder;
 use rustix::fs::{Access, Mode, OFlags};
 use rustix::process::{getegid, geteuid};
 use trace::names::printable;
@@ -21,9 +21,7 @@ use super::{dump_end, retainers};
 use crate::jvm_tmp::JvmTmp;
 use crate::show::{self, show};
 use crate::temp_output;
-
-/// Mark behind the name of a virtual thread.
-const VIRTUAL: &str = " virtual";
+use crate::virtual_threads;
 
 /// Prints all threads with states, stacks and monitors, and deadlocks. From JDK 21 on, prints virtual threads too.
 ///
@@ -33,58 +31,22 @@ pub fn threads(pid: i32) -> Result<(), Error> {
     let jvm = Attachment::open(pid).map_err(Error::from)?;
     let answer = jvm.command("threaddump", &["-l"]).map_err(Error::from)?;
     show(&format!("{}\n", answer.text.trim_end()))?;
-    let Some(dump) = with_virtual_threads(&jvm)? else {
-        return Ok(());
+    let mut found: Vec<String> = Vec::new();
+    let mut take = |line: &str| {
+        found.extend(virtual_threads::is_header(line).then(String::new));
+        if let Some(thread) = found.last_mut() {
+            thread.push_str(&format!("{line}\n"));
+        }
     };
-    let found = virtual_threads(&dump);
+    if !virtual_threads::dump(&jvm, &mut take)? {
+        return Ok(());
+    }
     let count = found.len();
     show(&format!("\nVirtual threads: {}\n", thousands(count as u64)))?;
     found
         .iter()
         .try_for_each(|thread| show(&format!("\n{thread}")))?;
     Ok(())
-}
-
-/// Returns the JVM's dump with virtual threads. `None` for a JVM without virtual threads.
-fn with_virtual_threads(jvm: &Attachment) -> Result<Option<String>, Error> {
-    let unwritten = |error: io::Error| {
-        Error::partial("H0620", "cannot write the dump of virtual threads")
-            .with("found", error.to_string())
-    };
-    let help = jvm.jcmd("help").map_err(Error::from)?;
-    if !help
-        .lines()
-        .any(|line| line.trim() == "Thread.dump_to_file")
-    {
-        return Ok(None);
-    }
-    let tmp = JvmTmp::open(jvm.process()).map_err(unwritten)?;
-    let folder = temporary::folder(&tmp.path()).map_err(unwritten)?;
-    tmp.give(folder.path()).map_err(unwritten)?;
-    let theirs = tmp.seen(folder.path()).join("threads");
-    let line = format!("Thread.dump_to_file {}", theirs.display());
-    let answer = jvm.jcmd(&line).map_err(Error::from)?;
-    let dump = fs::read_to_string(folder.path().join("threads"))
-        .map_err(|error| unwritten(error).with("answer", answer.trim()))?;
-    Ok(Some(dump))
-}
-
-/// Returns the paragraphs of virtual threads in a dump, each with its line ends.
-fn virtual_threads(dump: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    let mut is_virtual = false;
-    for line in dump.lines() {
-        if line.starts_with('#') {
-            // `#22 "name" virtual WAITING …`; the name may contain the word, too
-            let behind = line.rsplit_once('"').map_or(line, |(_, behind)| behind);
-            is_virtual = behind.starts_with(VIRTUAL);
-            found.extend(is_virtual.then(String::new));
-        }
-        if let (true, false, Some(thread)) = (is_virtual, line.is_empty(), found.last_mut()) {
-            thread.push_str(&format!("{line}\n"));
-        }
-    }
-    found
 }
 
 /// Prints objects and bytes of each class in the heap. `live` counts only reachable objects.
@@ -322,15 +284,5 @@ mod tests {
         ] {
             assert_eq!(ClassRow::parse(line), expected, "{line}");
         }
-    }
-
-    #[test]
-    fn virtual_threads_are_distinguished_from_threads_with_that_name() {
-        let dump = "4711\n\n#1 \"main\" RUNNABLE\n    at A.a\n\n#22 \"v \" virtual\" virtual WAITING\n    at B.b\n\n#23 \" virtual\" RUNNABLE\n    at C.c\n#24 \"\" virtual\n    at D.d\n";
-        let expected = [
-            "#22 \"v \" virtual\" virtual WAITING\n    at B.b\n",
-            "#24 \"\" virtual\n    at D.d\n",
-        ];
-        assert_eq!(virtual_threads(dump), expected);
     }
 }

@@ -40,16 +40,11 @@ impl Metaspace {
     /// bytes in total. If they do not fit, the shortage is noted.
     pub fn has_room(&self, classes: usize, read: usize, bytes: usize) -> bool {
         let available = self.most.load(Ordering::Relaxed);
-        let needed = estimate(classes, read, bytes);
-        if needed <= available {
-            return true;
+        let found = beyond(classes, estimate(classes, read, bytes), available);
+        if found.is_some() {
+            *self.shortage() = found;
         }
-        *self.shortage() = Some(Shortage {
-            classes,
-            needed,
-            available,
-        });
-        false
+        found.is_none()
     }
 
     /// The last change that was refused for lack of space.
@@ -60,6 +55,25 @@ impl Metaspace {
     fn shortage(&self) -> MutexGuard<'_, Option<Shortage>> {
         self.shortage.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The shortage if classes with these files do not fit into `available` bytes.
+pub(crate) fn shortage<'f>(
+    files: impl Iterator<Item = &'f [u8]>,
+    available: u64,
+) -> Option<Shortage> {
+    let (classes, bytes) = files.fold((0, 0), |(classes, bytes), file| {
+        (classes + 1, bytes + file.len())
+    });
+    beyond(classes, estimate(classes, classes, bytes), available)
+}
+
+fn beyond(classes: usize, needed: u64, available: u64) -> Option<Shortage> {
+    (needed > available).then_some(Shortage {
+        classes,
+        needed,
+        available,
+    })
 }
 
 /// The estimated metaspace for changing these classes, in bytes. A class takes about the size of its class file.
@@ -85,6 +99,12 @@ mod tests {
         };
         assert_eq!(metaspace.last_shortage(), Some(shortage));
         metaspace.allow(None);
+        let files = [[0; 1_000]; 3];
+        let of_files =
+            |available| super::shortage(files.iter().map(<[u8; 1_000]>::as_slice), available);
+        let needed = 3 * (EACH + 1_000);
+        assert_eq!(of_files(needed), None);
+        assert_eq!(of_files(needed - 1).map(|found| found.needed), Some(needed));
         assert!(metaspace.has_room(1 << 20, 0, 0));
         assert_eq!(metaspace.last_shortage(), None);
     }

@@ -3,6 +3,7 @@
 use crate::agent::Agent;
 use crate::agent::instrumented::Edits;
 use crate::agent::loaders::{LoaderId, admits};
+use crate::agent::metaspace;
 use crate::agent::patches::{Loads, Patch, PatchedClass, Scope, Stack};
 use crate::ffi::error::JvmtiError;
 use crate::ffi::jvm::Jvm;
@@ -13,6 +14,7 @@ use crate::patch::new_class::{self, NewClass, digest};
 use crate::patch::target::{self, Target};
 use crate::patch::{dry_run, findable, fitted, frames, loaded_file, schema};
 use control::Refusal;
+use control::message::Shortage;
 use control::patch::{BrokenRule, ClassOutcome, ClassState, PatchRequest, Patched, Rollback};
 use host::exclusions::is_excluded;
 use host::structural_edits::with_prefixed_natives;
@@ -59,8 +61,10 @@ pub(crate) fn patch(change: Change<'_>, request: &PatchRequest) -> Result<Patche
             change.compare(target, class, &stack, request.force);
         }
     }
-    change.check_frames(&mut targets, &new, &stack, request.force);
-    let result = if request.check {
+    change.check_frames(&mut targets, &new, &stack, request);
+    let result = if let Some(shortage) = shortage(&targets, &new, request.metaspace) {
+        Err(shortage.refusal())
+    } else if request.check {
         change.check(&mut targets, &new, &stack, request);
         Ok(Vec::new())
     } else if !targets.iter().any(Target::is_in)
@@ -148,6 +152,18 @@ fn choose(stack: &Stack, which: Rollback) -> Result<Vec<u32>, Refusal> {
     }
 }
 
+/// The shortage of metaspace if the loaded classes of a patch need more than the client allows. The JVM keeps both
+/// versions of each.
+fn shortage(targets: &[Target], new: &[NewClass], most: Option<u64>) -> Option<Shortage> {
+    let changed = targets.iter().filter(|target| target.is_in());
+    let changed = changed.filter(|target| target.loaded.is_some());
+    let files = changed.filter_map(|target| {
+        let class = new.iter().find(|class| class.name == target.name)?;
+        Some(class.bytes.as_slice())
+    });
+    metaspace::shortage(files, most?)
+}
+
 impl<'a> Change<'a> {
     /// Compares a loaded class with the new class file. If a rule is broken, the class is refused.
     fn compare(self, target: &mut Target, new: &NewClass, stack: &Stack, force: bool) {
@@ -203,7 +219,13 @@ impl<'a> Change<'a> {
     }
 
     /// Refuses classes with a frame that would execute former code forever.
-    fn check_frames(self, targets: &mut [Target], new: &[NewClass], stack: &Stack, force: bool) {
+    fn check_frames(
+        self,
+        targets: &mut [Target],
+        new: &[NewClass],
+        stack: &Stack,
+        request: &PatchRequest,
+    ) {
         let files: Vec<(usize, Vec<u8>, Vec<u8>)> = targets
             .iter()
             .enumerate()
@@ -213,11 +235,12 @@ impl<'a> Change<'a> {
                 Some((index, target.file_now(stack)?.to_vec(), class.bytes.clone()))
             })
             .collect();
-        for (index, rule) in frames::find(self.agent, self.jvm, targets, &files) {
+        let of_virtual = &request.virtual_frames;
+        for (index, rule) in frames::find(self.agent, self.jvm, targets, &files, of_virtual) {
             if let Some(target) = targets.get_mut(index) {
                 let mut broken = std::mem::take(&mut target.outcome.broken);
                 broken.push(rule);
-                self.settle(target, broken, force);
+                self.settle(target, broken, request.force);
             }
         }
     }

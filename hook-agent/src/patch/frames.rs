@@ -7,8 +7,9 @@ use crate::names::decode;
 use crate::patch::in_force;
 use crate::patch::target::Target;
 use class_versions::fitting;
-use control::patch::BrokenRule;
-use rewriter::ClassFile;
+use control::patch::{BrokenRule, VirtualFrames};
+use jvms::names::binary;
+use rewriter::{ClassFile, Method};
 use std::collections::{BTreeMap, HashSet};
 
 /// Largest number of frames that are examined in one thread.
@@ -29,12 +30,13 @@ struct ChangedMethod<'t> {
 /// The frames of one method.
 #[derive(Default)]
 struct MethodFrames {
+    /// The threads in words: `thread main`.
     threads: Vec<String>,
     never_returns: bool,
 }
 
 /// Finds frames of methods whose code differs between the present and the new class file of a class. `files` holds the
-/// index of each class among `targets` with both class files.
+/// index of each class among `targets` with both class files, and `of_virtual` the frames of virtual threads.
 ///
 /// A frame that can return becomes a remark. A frame that never returns would execute former code forever: it is
 /// returned as a broken rule, with the index of the class.
@@ -43,6 +45,7 @@ pub(super) fn find(
     jvm: Jvm<'_>,
     targets: &mut [Target],
     files: &[(usize, Vec<u8>, Vec<u8>)],
+    of_virtual: &[VirtualFrames],
 ) -> Vec<(usize, BrokenRule)> {
     let read: Vec<_> = files
         .iter()
@@ -66,18 +69,19 @@ pub(super) fn find(
     if changed.is_empty() {
         return Vec::new();
     }
-    let running = running(agent, jvm, targets, &changed);
+    let mut running = running(agent, jvm, targets, &changed);
+    add_virtual(&mut running, targets, &changed, of_virtual);
     let mut endless = Vec::new();
     for ((target, method), running) in running {
         let threads = running.threads.join(", ");
         if running.never_returns {
             let text = format!(
-                "{method} never returns in thread {threads}, which would execute the former code forever"
+                "{method} never returns in {threads}, which would execute the former code forever"
             );
             endless.push((target, crate::patch::schema::without_effect(text)));
         } else if let Some(target) = targets.get_mut(target) {
             let text = format!(
-                "{method} runs in thread {threads}, which executes the former code until it returns"
+                "{method} runs in {threads}, which executes the former code until it returns"
             );
             target.outcome.remarks.push(text);
         }
@@ -109,7 +113,7 @@ fn running(
                 let place = (found.target, format!("{}{}", found.name, found.descriptor));
                 let known = running.entry(place).or_default();
                 let thread = jvm.jvmti.thread_name(jvm.live, jvm.local, &thread);
-                let thread = thread.unwrap_or_default();
+                let thread = format!("thread {}", thread.unwrap_or_default());
                 if !known.threads.contains(&thread) {
                     known.threads.push(thread);
                 }
@@ -121,6 +125,62 @@ fn running(
         });
     }
     running
+}
+
+/// Adds the frames of virtual threads. The JVM's dump of threads names methods without descriptors, and the loaders of
+/// some classes only. So the line of a frame tells overloaded methods apart, and each loader's class is meant.
+fn add_virtual(
+    running: &mut BTreeMap<(usize, String), MethodFrames>,
+    targets: &[Target],
+    changed: &[ChangedMethod<'_>],
+    of_virtual: &[VirtualFrames],
+) {
+    for frames in of_virtual {
+        for method in changed.iter().filter(|method| method.name == frames.method) {
+            let target = targets.get(method.target);
+            let class = target.filter(|target| target.loaded.is_some());
+            let class = class.map(|target| binary(&decode(&target.name)));
+            let file = method.file.methods().find(|found| method.is(found));
+            let (Some(class), Some(file)) = (class, file) else {
+                continue;
+            };
+            let starts = frames.line.map(|line| starts(&file, line));
+            if class != frames.class || starts.as_ref().is_some_and(Vec::is_empty) {
+                continue;
+            }
+            let place = (
+                method.target,
+                format!("{}{}", method.name, method.descriptor),
+            );
+            let known = running.entry(place).or_default();
+            let threads = frames.threads.iter();
+            known
+                .threads
+                .extend(threads.map(|thread| format!("virtual thread {thread}")));
+            let more = frames.count.saturating_sub(frames.threads.len());
+            known
+                .threads
+                .extend((more > 0).then(|| format!("{more} more virtual threads")));
+            let starts = starts.unwrap_or_else(|| vec![0]);
+            let mut starts = starts.into_iter();
+            known.never_returns |= !starts.any(|bci| fitting::returns_from(&file, bci));
+        }
+    }
+}
+
+/// The bytecode indices at which a line of a method begins.
+fn starts(method: &Method<'_, '_>, line: u16) -> Vec<u16> {
+    let code = method.code().ok().flatten();
+    let lines = code.iter().flat_map(|code| code.lines());
+    let of_line = lines.filter(|found| found.number == line);
+    of_line.map(|found| found.bci.0).collect()
+}
+
+impl ChangedMethod<'_> {
+    fn is(&self, method: &Method<'_, '_>) -> bool {
+        method.name().to_str_lossless() == self.name
+            && method.descriptor().to_str_lossless() == self.descriptor
+    }
 }
 
 /// The changed method of a frame, unless the frame executes former code already.
@@ -157,9 +217,6 @@ fn runs_own_code(agent: &Agent, target: &Target) -> bool {
 
 fn returns(method: &ChangedMethod<'_>, bci: u16) -> bool {
     let mut methods = method.file.methods();
-    let found = methods.find(|found| {
-        found.name().to_str_lossless() == method.name
-            && found.descriptor().to_str_lossless() == method.descriptor
-    });
+    let found = methods.find(|found| method.is(found));
     found.is_none_or(|found| fitting::returns_from(&found, bci))
 }

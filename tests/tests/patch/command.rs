@@ -721,6 +721,34 @@ fn patch_of_no_class_is_refused_before_the_jvm_is_asked() {
     run.assert_exit(2).assert_stderr("<CLASSES>");
 }
 
+/// The class files have 24 MB in both loaders, and the limit is 16 MB. Most of it is text, which metaspace does not hold.
+#[test]
+fn patch_for_which_the_metaspace_may_not_suffice_is_refused() {
+    for jdk in jdks() {
+        let mut target = Target::with(&jdk, &[], |java| java.option("-XX:MaxMetaspaceSize=16m"));
+        let texts: Vec<String> = (0..200).map(|number| format!("{number:060000}")).collect();
+        let texts = texts.join("\", \"");
+        let text = std::fs::read_to_string(workspace::test_file("java/patch/Answer.java"));
+        let wide = format!("new String[] {{\"wide\", \"{texts}\"}}[0]");
+        let text = text.expect("readable").replace("\"original\"", &wide);
+        let wide = target
+            .compile("wide", &[("Answer", &text)])
+            .join("Answer.class");
+        for words in [&["--check"][..], &[]] {
+            target
+                .patch(&wide, words)
+                .assert_exit(2)
+                .assert_stderr("error[H0711]")
+                .assert_stderr("--ignore-metaspace");
+        }
+        target.await_line("app original other original");
+        target
+            .patch(&wide, &["--ignore-metaspace"])
+            .assert_success();
+        target.await_line("app wide other wide");
+    }
+}
+
 #[test]
 fn jvm_under_load_is_patched_and_rolled_back_hundreds_of_times() {
     for jdk in jdks() {

@@ -286,6 +286,41 @@ fn frame_that_never_returns_is_refused_and_others_are_reported() {
     }
 }
 
+/// JVM TI does not list virtual threads, most of which are on no carrier.
+#[test]
+fn frames_of_virtual_threads_are_refused_and_reported_as_those_of_platform_threads() {
+    let jdk = jdks::newest();
+    let mut program = Program::start(&jdk, "Virtual", &[]);
+    program.assert_answers("original");
+    let forever = ("while (true) {", "while (true) { pause();");
+    program
+        .patch_classes(&[forever], &["--check"])
+        .assert_exit(2)
+        .assert_stderr("forever()V never returns in virtual thread #");
+    program
+        .patch_classes(&[forever, ("original", "forced")], &["--force"])
+        .assert_success()
+        .assert_stderr("warning[H0731]")
+        .assert_stderr("\"endless\"");
+    program.assert_answers("forced");
+    program.roll_back().assert_success();
+    let run = program.patch_classes(&[("while (!ends) {", "while (!ends) { pause();")], &[]);
+    run.assert_success();
+    for told in [
+        "whileItRuns()V runs in virtual thread #",
+        " \"worker\", virtual thread #",
+        ", 2 more virtual threads, which executes the former code until it returns",
+    ] {
+        assert!(run.stdout.contains(told), "{told}: {}", run.report());
+    }
+    // An unchanged method may have open frames.
+    let word = program.patch_classes(&[("original", "patched")], &[]);
+    word.assert_success();
+    assert!(!word.stdout.contains("virtual thread"), "{}", word.report());
+    program.assert_answers("patched");
+    program.end();
+}
+
 #[test]
 fn anonymous_classes_that_change_places_are_refused() {
     for jdk in jdks::main_two() {
