@@ -16,6 +16,8 @@ pub struct Warning {
     notes: Vec<(&'static str, String)>,
     /// True if the command's result is incomplete because of it.
     is_missing: bool,
+    /// True if it is printed however many of its kind there are.
+    is_always_printed: bool,
 }
 
 impl Warning {
@@ -27,7 +29,15 @@ impl Warning {
             message: message.into(),
             notes: Vec::new(),
             is_missing: false,
+            is_always_printed: false,
         }
+    }
+
+    /// Has the warning printed even if there are many of its kind.
+    #[must_use]
+    pub fn always_printed(mut self) -> Self {
+        self.is_always_printed = true;
+        self
     }
 
     /// Marks the command's result as incomplete, so that the exit code becomes 3.
@@ -99,8 +109,8 @@ impl fmt::Display for Warnings {
         let mut said = HashSet::new();
         for warning in &self.all {
             let count = printed.entry(warning.code).or_default();
-            *count += 1;
-            if *count <= PRINTED {
+            *count += usize::from(!warning.is_always_printed);
+            if *count <= PRINTED || warning.is_always_printed {
                 let mut short = warning.clone();
                 short
                     .notes
@@ -131,6 +141,8 @@ mod tests {
             warnings.add(Warning::new("H0616", format!("number {number}")).with("help", "none"));
         }
         warnings.add(Warning::new("H0617", "another"));
+        let named = (0..13).map(|number| Warning::new("H0618", format!("named {number}")));
+        warnings.extend(named.map(Warning::always_printed));
         let text = warnings.to_string();
         assert_eq!(text.matches("warning[H0616]: number").count(), 10);
         assert_eq!(text.matches("number 3\n").count(), 1);
@@ -140,5 +152,6 @@ mod tests {
         );
         assert_eq!(text.matches("  help     none").count(), 1, "{text}");
         assert!(text.contains("warning[H0617]: another"), "{text}");
+        assert_eq!(text.matches("warning[H0618]: named").count(), 13, "{text}");
     }
 }

@@ -12,7 +12,7 @@ use jvm_events::EventSubscription;
 use plan_rules::HelperClass;
 use plan_rules::PlanRequest;
 use probes::ProbeTable;
-use rewriter::ClassFile;
+use rewriter::{ClassFile, MethodIndex};
 use smallvec::SmallVec;
 
 use crate::class::{ClassIdentity, TransformedClass};
@@ -772,9 +772,11 @@ pub struct Requested {
     pub helpers: Vec<HelperClass>,
     /// Methods without any edit, although plugins requested some.
     pub left_alone: Vec<LeftAloneMethod>,
+    /// Methods with some of the requested edits only.
+    pub partly: Vec<LeftAloneMethod>,
 }
 
-/// A method without any edit, although plugins requested some.
+/// A method without some or any of the edits that plugins requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftAloneMethod {
     /// Name and descriptor.
@@ -805,11 +807,11 @@ impl TransformListener for Requested {
 
     fn spliced(&mut self, class: &TransformedClass, spliced: &Spliced) {
         self.hits_call = spliced.hits_call;
-        let skipped = spliced.skipped.iter();
-        let named = skipped.map(|(method, cause)| LeftAloneMethod {
+        let named = |(method, cause): &(MethodIndex, String)| LeftAloneMethod {
             method: class.method_name(*method).unwrap_or_default(),
             cause: cause.clone(),
-        });
-        self.left_alone.extend(named);
+        };
+        self.left_alone.extend(spliced.skipped.iter().map(named));
+        self.partly.extend(spliced.partly.iter().map(named));
     }
 }

@@ -104,6 +104,9 @@ impl Instrumenter {
         for left_alone in requested.left_alone {
             record.leave_alone(&name.to_str_lossless(), left_alone, &requested.plugins);
         }
+        for partly in requested.partly {
+            record.leave_partly_alone(&name.to_str_lossless(), partly);
+        }
         if !outcome.is_changed() {
             return Ok(None);
         }

@@ -79,8 +79,9 @@ impl Record {
     pub fn leave_alone(&mut self, class: &str, method: LeftAloneMethod, plugins: &[String]) {
         let LeftAloneMethod { method, cause } = method;
         let message = format!("{class}.{method} stays unchanged and is not measured");
-        let warning = Warning::new(LEFT_ALONE, message);
-        self.warnings.push(warning.with("cause", cause.clone()));
+        let warning = Warning::new(LEFT_ALONE, message).of_missing();
+        let warning = warning.always_printed().with("cause", cause.clone());
+        self.warnings.push(warning);
         self.left_alone
             .extend(plugins.iter().map(|plugin| probes::Failure {
                 class: class.to_owned(),
@@ -89,6 +90,14 @@ impl Record {
                 code: LEFT_ALONE.to_owned(),
                 message: cause.clone(),
             }));
+    }
+
+    /// Records a method with some of the edits that plugins wanted.
+    pub fn leave_partly_alone(&mut self, class: &str, method: LeftAloneMethod) {
+        let LeftAloneMethod { method, cause } = method;
+        let message = format!("{class}.{method} is without some of its probes");
+        let warning = Warning::new(LEFT_ALONE, message).always_printed();
+        self.warnings.push(warning.with("cause", cause));
     }
 
     /// Appends the results of the next files.

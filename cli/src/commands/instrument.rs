@@ -97,8 +97,8 @@ pub struct Instrument {
 }
 
 impl Instrument {
-    /// Instruments the inputs. Returns 3 if a plugin failed on every class that it selected, or on one with
-    /// `--on-error strict`.
+    /// Instruments the inputs. Returns 3 if a method is not measured, or a plugin failed on every class that it selected,
+    /// or on one with `--on-error strict`.
     ///
     /// # Errors
     /// If inputs, output, plugins or settings are wrong, or a file cannot be written.
@@ -148,11 +148,12 @@ impl Instrument {
         }
         instrumenter.pipeline().write_plans(true);
         let any_failed = total.tally.failed + total.tally.unreadable > 0;
+        let is_partial = !total.left_alone.is_empty();
         self.sum_up(instrumenter.pipeline(), total, left_out)?;
         let failed = failed_plugins::of_pipeline(instrumenter.pipeline());
         complain(&failed);
         let strict = config.agent.on_error == OnError::Strict;
-        match failed.is_empty() && !(any_failed && strict) {
+        match failed.is_empty() && !is_partial && !(any_failed && strict) {
             true => Ok(0),
             false => Ok(PARTIAL),
         }

@@ -1,6 +1,7 @@
 package io.github.classhook.maven;
 
 import io.github.classhook.build.ClassFiles;
+import io.github.classhook.build.Tools;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -24,7 +25,12 @@ public final class Instrument extends Goal {
         List<String> words = new ArrayList<>(Arrays.asList("instrument", offline.classes().getPath(),
                 "-o", offline.written().toString(), "--embed", "--select", "!classhook.runtime.**"));
         words.addAll(classFiles.options());
-        expectSuccess(command(words));
+        Tools.Ended ended = command(words);
+        if (ended.code == Tools.PARTIAL) { // the output is whole, but for methods without probes
+            ended.lines.forEach(getLog()::warn);
+        } else {
+            expectSuccess(ended);
+        }
         offline.use();
     }
 }
