@@ -178,15 +178,22 @@ fn resolve(address: &str) -> Result<SocketAddr, AskError> {
     old.or(found.first()).copied().ok_or_else(none)
 }
 
+/// Code of an address at which no process listens. The Maven goal `dump` recognises it and tries again.
+const NOTHING_LISTENS: &str = "H0517";
+
 fn unanswered(address: &str, error: &AskError) -> Error {
     let message = format!("{address} does not answer with execution data");
-    let help = match error {
-        AskError::Connect(_) => {
-            "start the JVM with `-javaagent:jacocoagent.jar=output=tcpserver`, or with our agent and its option `jacoco-tcp=6300`"
-        }
-        _ => "name the port of JaCoCo's agent, or of ours with `jacoco-tcp`",
+    let (code, help) = match error {
+        AskError::Connect(_) => (
+            NOTHING_LISTENS,
+            "start the JVM with `-javaagent:jacocoagent.jar=output=tcpserver`, or with our agent and its option `jacoco-tcp=6300`",
+        ),
+        _ => (
+            "H0514",
+            "name the port of JaCoCo's agent, or of ours with `jacoco-tcp`",
+        ),
     };
-    Error::mistake("H0514", message)
+    Error::mistake(code, message)
         .with("found", error.to_string())
         .with("help", help)
 }

@@ -18,7 +18,7 @@ const CHUNK: usize = 1 << 16;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskError {
-    /// No process listens at the address. The Maven goal `dump` recognises this message.
+    /// No process listens at the address.
     #[error("no process listens at this address: {0}")]
     Connect(#[source] io::Error),
     /// The connection was lost, or a read or write timed out.

@@ -10,6 +10,7 @@ use e2e_tests::workspace::{root, test_file};
 use e2e_tests::{javac, scratch};
 use jacoco_files::{Execution, XmlReport};
 use std::collections::BTreeMap;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -355,6 +356,21 @@ fn mistakes(project: &Project) {
     skipped.assert_success();
     assert_said(&skipped, "because property jacoco.skip is set");
     assert_said(&skipped, "unset set to empty");
+    // The goal tries again while nothing listens, and not if something else does.
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let port = format!("-Djacoco.port={port}");
+    let words = ["--non-recursive", "-Djacoco.retryCount=1", &port];
+    let answering = std::thread::spawn(move || listener.accept().map(drop));
+    let stranger = project.goal("dump", &words);
+    stranger.assert_exit(1);
+    assert_said(&stranger, "error[H0514]");
+    answering.join().expect("no panic").expect("a client");
+    let silent = project.goal("dump", &words);
+    silent.assert_exit(1);
+    assert_said(&silent, "error[H0517]");
+    let tries = |run: &Run| run.stdout.matches("yet; trying again").count();
+    assert_eq!([tries(&stranger), tries(&silent)], [0, 1]);
     let nowhere = ["--non-recursive", "-Dclasshook.home=."];
     let nowhere = project.goal("prepare-agent", &nowhere);
     nowhere.assert_exit(1);

@@ -14,6 +14,8 @@ import org.apache.maven.plugin.MojoExecutionException;
 /** Requests the execution data of a running JVM, with the protocol of JaCoCo's agent. */
 public final class Dump extends Goal {
     private static final long BETWEEN_TRIES = 1000;
+    /** The beginning of the command's error for an address at which no process listens. */
+    private static final String NOTHING_LISTENS = "error[H0517]";
 
     private File destFile;
     private boolean append;
@@ -68,7 +70,7 @@ public final class Dump extends Goal {
     private Tools.Ended asked(List<String> words) throws IOException {
         for (int left = retryCount; true; left--) {
             Tools.Ended ended = command(words);
-            if (left <= 0 || ended.lines.stream().noneMatch(line -> line.contains("no process listens at this address"))) {
+            if (left <= 0 || ended.lines.stream().noneMatch(line -> line.startsWith(NOTHING_LISTENS))) {
                 return ended;
             }
             getLog().info("Nothing listens at " + words.get(1) + " yet; trying again.");
