@@ -178,7 +178,7 @@ fn errors_in_a_file_have_place_and_explanation() {
         ),
         (
             "[[plugin]]\nuse = \"coverage\"\ngrant = [\"probe\"]\n",
-            "error[H0201]: unknown capability `probe`\n  expected `probes`, `rewrite`, `structure`, `raw`, `helpers`, `boot`, `natives`, `jvm-events.samples`, `jvm-events.allocations`, `jvm-events.monitors`, `jvm-events.exceptions`, `jvm-events.collections`, `jvm-events.threads`, `jvm-events.classes`, `jvm-events.compilations`, `jvm-events.natives`, `jvm-events.exhaustion`, `jvm-events.catches`, `jvm-events.unloads`, `jvm-events.frees`, `jvm-events.dumps`, `jvm-requests.threads`, `jvm-requests.cpu-times`, `jvm-requests.histogram`, `jvm-requests.properties`, `jvm-requests.stack`, `jvm-requests.monitors`, `jvm-requests.paths` or `jvm-requests.monitor-usage`\n  help     did you mean `probes`?\n  \
+            "error[H0201]: unknown capability `probe`\n  expected `probes`, `rewrite`, `structure`, `raw`, `helpers`, `boot`, `natives`, `jvm-events.samples`, `jvm-events.allocations`, `jvm-events.monitors`, `jvm-events.exceptions`, `jvm-events.collections`, `jvm-events.threads`, `jvm-events.classes`, `jvm-events.compilations`, `jvm-events.natives`, `jvm-events.exhaustion`, `jvm-events.catches`, `jvm-events.unloads`, `jvm-events.frees`, `jvm-events.dumps`, `jvm-events.stubs`, `jvm-requests.threads`, `jvm-requests.cpu-times`, `jvm-requests.histogram`, `jvm-requests.properties`, `jvm-requests.stack`, `jvm-requests.monitors`, `jvm-requests.paths` or `jvm-requests.monitor-usage`\n  help     did you mean `probes`?\n  \
              at       classhook.toml:3\n  found    grant = [\"probe\"]",
         ),
         (
@@ -295,7 +295,7 @@ fn errors_in_options_are_explained() {
         (
             "grant=everything",
             "H0201",
-            "`probes`, `rewrite`, `structure`, `raw`, `helpers`, `boot`, `natives`, `jvm-events.samples`, `jvm-events.allocations`, `jvm-events.monitors`, `jvm-events.exceptions`, `jvm-events.collections`, `jvm-events.threads`, `jvm-events.classes`, `jvm-events.compilations`, `jvm-events.natives`, `jvm-events.exhaustion`, `jvm-events.catches`, `jvm-events.unloads`, `jvm-events.frees`, `jvm-events.dumps`, `jvm-requests.threads`, `jvm-requests.cpu-times`, `jvm-requests.histogram`, `jvm-requests.properties`, `jvm-requests.stack`, `jvm-requests.monitors`, `jvm-requests.paths` or `jvm-requests.monitor-usage`",
+            "`probes`, `rewrite`, `structure`, `raw`, `helpers`, `boot`, `natives`, `jvm-events.samples`, `jvm-events.allocations`, `jvm-events.monitors`, `jvm-events.exceptions`, `jvm-events.collections`, `jvm-events.threads`, `jvm-events.classes`, `jvm-events.compilations`, `jvm-events.natives`, `jvm-events.exhaustion`, `jvm-events.catches`, `jvm-events.unloads`, `jvm-events.frees`, `jvm-events.dumps`, `jvm-events.stubs`, `jvm-requests.threads`, `jvm-requests.cpu-times`, `jvm-requests.histogram`, `jvm-requests.properties`, `jvm-requests.stack`, `jvm-requests.monitors`, `jvm-requests.paths` or `jvm-requests.monitor-usage`",
         ),
         ("select=a***", "H0110", "more than two"),
         ("plugin=nothing", "H0105", "neither a bundled plugin"),

@@ -241,6 +241,21 @@ macro_rules! jvm_event_table {
                         16 DumpAsked [];
                     }
                 }
+                /// Code that the JVM generates besides methods.
+                Stubs stubs {
+                    text: "code that the JVM generates besides methods, such as stubs: name and bytes",
+                    details: "Code that exists comes first.",
+                    events: [DYNAMIC_CODE_GENERATED], optional: [],
+                    capabilities: [],
+                    filter: [],
+                    types: {
+                        /// The JVM generated code; the text is its name.
+                        18 StubGenerated {
+                            /// The size in bytes.
+                            bytes: u64 = 0
+                        } [Text 1];
+                    }
+                }
             }
             recordings {
                 /// Global references of JNI.

@@ -61,6 +61,8 @@ pub(crate) enum VmEvent {
     CompiledMethodLoad { method: MethodId, bytes: u64 },
     /// The code of a method was discarded, perhaps together with the method's class.
     CompiledMethodUnload { method: MethodId },
+    /// The JVM generated code of this name and size, which belongs to no method.
+    DynamicCodeGenerated { name: String, bytes: u64 },
     /// The JVM ran out of memory or threads.
     ResourceExhausted { flags: u64, text: String },
     /// The class of this name was unloaded.
@@ -76,6 +78,7 @@ impl VmEvent {
             Self::CompiledMethodLoad { .. } | Self::CompiledMethodUnload { .. } => {
                 EventKind::Compilations
             }
+            Self::DynamicCodeGenerated { .. } => EventKind::Stubs,
             Self::ResourceExhausted { .. } => EventKind::Exhaustion,
             Self::ClassUnload { .. } => EventKind::Unloads,
             Self::DataDumpRequest => EventKind::Dumps,

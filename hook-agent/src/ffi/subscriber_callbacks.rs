@@ -26,6 +26,7 @@ pub(crate) fn subscriber_callbacks() -> SubscriberCallbacks {
         NativeMethodBind: Some(native_method_bind),
         CompiledMethodLoad: Some(compiled_method_load),
         CompiledMethodUnload: Some(compiled_method_unload),
+        DynamicCodeGenerated: Some(dynamic_code_generated),
         ResourceExhausted: Some(resource_exhausted),
         Exception: Some(exception),
         ExceptionCatch: Some(exception_catch),
@@ -299,6 +300,26 @@ unsafe extern "system" fn compiled_method_unload(
     send_vm_event(jvmti, MethodId::new(method).map(gone));
 }
 
+unsafe extern "system" fn dynamic_code_generated(
+    jvmti: *mut JvmtiEnv,
+    name: *const c_char,
+    _: *const c_void,
+    length: jint,
+) {
+    let bytes = u64::try_from(length).unwrap_or(0);
+    let name = text_of(name);
+    send_vm_event(jvmti, Some(VmEvent::DynamicCodeGenerated { name, bytes }));
+}
+
+/// A text of an event; empty if the JVM passes none.
+fn text_of(text: *const c_char) -> String {
+    match text.is_null() {
+        true => String::new(),
+        // SAFETY: the JVM passes a NUL-terminated string, valid during the callback.
+        false => decode(unsafe { CStr::from_ptr(text) }.to_bytes()),
+    }
+}
+
 unsafe extern "system" fn resource_exhausted(
     jvmti: *mut JvmtiEnv,
     _: *mut JNIEnv,
@@ -306,11 +327,7 @@ unsafe extern "system" fn resource_exhausted(
     _: *const c_void,
     description: *const c_char,
 ) {
-    let text = match description.is_null() {
-        true => String::new(),
-        // SAFETY: the JVM passes a NUL-terminated string, valid during the callback.
-        false => decode(unsafe { CStr::from_ptr(description) }.to_bytes()),
-    };
+    let text = text_of(description);
     let flags = u64::from(flags.cast_unsigned());
     send_vm_event(jvmti, Some(VmEvent::ResourceExhausted { flags, text }));
 }

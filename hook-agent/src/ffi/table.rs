@@ -574,6 +574,13 @@ pub(crate) type CompiledMethodLoad = unsafe extern "system" fn(
 /// `jvmtiEventCompiledMethodUnload`.
 pub(crate) type CompiledMethodUnload =
     unsafe extern "system" fn(jvmti: *mut JvmtiEnv, method: jmethodID, code: *const c_void);
+/// `jvmtiEventDynamicCodeGenerated`.
+pub(crate) type DynamicCodeGenerated = unsafe extern "system" fn(
+    jvmti: *mut JvmtiEnv,
+    name: *const c_char,
+    address: *const c_void,
+    length: jint,
+);
 /// `jvmtiEventResourceExhausted`.
 pub(crate) type ResourceExhausted = unsafe extern "system" fn(
     jvmti: *mut JvmtiEnv,
@@ -607,7 +614,8 @@ pub(crate) struct SubscriberCallbacks {
     pub CompiledMethodLoad: Option<CompiledMethodLoad>,
     /// 69
     pub CompiledMethodUnload: Option<CompiledMethodUnload>,
-    pub _70: Option<unsafe extern "system" fn()>,
+    /// 70
+    pub DynamicCodeGenerated: Option<DynamicCodeGenerated>,
     /// 71
     pub DataDumpRequest: Option<DataDumpRequest>,
     pub _72: Option<unsafe extern "system" fn()>,

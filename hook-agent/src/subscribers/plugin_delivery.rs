@@ -397,6 +397,10 @@ impl PluginDelivery {
                 ids[0] = self.method(jvm, kind, method)?;
                 EventDetails::CodeGone
             }
+            EventData::Vm(VmEvent::DynamicCodeGenerated { name, bytes }) => {
+                ids[1] = self.names.text(&name);
+                EventDetails::StubGenerated { bytes }
+            }
             EventData::Vm(VmEvent::ResourceExhausted { flags, text }) => {
                 ids[1] = self.names.text(&text);
                 EventDetails::Exhausted { flags }

@@ -46,7 +46,7 @@ fn told_by(
 }
 
 /// All grants for subscriptions.
-pub(super) const GRANTS: [&str; 44] = [
+pub(super) const GRANTS: [&str; 46] = [
     "--grant",
     "jvm-events.samples",
     "--grant",
@@ -75,6 +75,8 @@ pub(super) const GRANTS: [&str; 44] = [
     "jvm-events.frees",
     "--grant",
     "jvm-events.dumps",
+    "--grant",
+    "jvm-events.stubs",
     "--grant",
     "jvm-requests.stack",
     "--grant",
@@ -119,7 +121,7 @@ fn events_of_a_plugin_equal_the_numbers_of_the_program() {
         let folder = scratch();
         let settings = json!({
             "kinds": ["samples", "allocations", "monitors", "exceptions", "collections", "threads",
-                "classes", "compilations", "natives", "exhaustion"],
+                "classes", "compilations", "natives", "exhaustion", "stubs"],
             "classes": ["Told", "Told$*", "long[][]", "java.util.TimeZone"],
             "bytes": 0,
             "frames": 1,
@@ -162,6 +164,11 @@ fn events_of_a_plugin_equal_the_numbers_of_the_program() {
         };
         assert!(of("compiled", "Told.spin") > 0, "{jdk}: {}", run.report());
         assert!(of("sample", "Told.spin") > 0, "{jdk}: {}", run.report());
+        let is_stub = |row: &&Value| row["what"] == "stub";
+        let stubs: Vec<_> = rows.iter().filter(is_stub).collect();
+        let is_whole = |row: &&Value| row["class"] != "" && row["total"].as_u64() > Some(0);
+        assert!(!stubs.is_empty(), "{jdk}: {}", run.report());
+        assert!(stubs.iter().all(is_whole), "{jdk}: {stubs:?}");
         let native = "java.util.TimeZone.getSystemTimeZoneID";
         assert_eq!(of("bound", native), 1, "{jdk}: {rows:?}");
         assert_eq!(count("exhausted", "", ""), 1, "{jdk}: {rows:?}");

@@ -260,6 +260,7 @@ fn subscriber_events() -> impl Iterator<Item = (&'static str, usize, &'static st
         event!(NativeMethodBind, NATIVE_METHOD_BIND),
         event!(CompiledMethodLoad, COMPILED_METHOD_LOAD),
         event!(CompiledMethodUnload, COMPILED_METHOD_UNLOAD),
+        event!(DynamicCodeGenerated, DYNAMIC_CODE_GENERATED),
         event!(ResourceExhausted, RESOURCE_EXHAUSTED),
         event!(VirtualThreadStart, VIRTUAL_THREAD_START),
         event!(VirtualThreadEnd, VIRTUAL_THREAD_END),

@@ -95,6 +95,7 @@ impl Observer for Observing {
                     None => filter,
                 })?,
                 "dumps" => to.dumps(&filter)?,
+                "stubs" => to.stubs(&filter)?,
                 other => return Err(format!("there is no kind {other}").into()),
             }
         }
@@ -209,6 +210,7 @@ impl Observing {
             EventDetails::CodeMade { bytes } => ("compiled", bytes),
             EventDetails::CodeGone => ("discarded", 0),
             EventDetails::NativeBound => ("bound", 0),
+            EventDetails::StubGenerated { bytes } => ("stub", bytes),
             EventDetails::Exhausted { flags } => ("exhausted", flags),
             EventDetails::Freed { count } => ("freed", count),
             EventDetails::Caught { .. } => ("caught", 0),
