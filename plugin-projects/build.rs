@@ -61,7 +61,7 @@ const PYTHON: &str = "sdk/python";
 const JS: &str = "sdk/js";
 /// Interfaces whose names prefix the C names; otherwise the prefix would include the package's
 /// name.
-const INTERFACES: [&str; 14] = [
+const INTERFACES: [&str; 13] = [
     "class-file",
     "declarations",
     "helpers",
@@ -71,7 +71,6 @@ const INTERFACES: [&str; 14] = [
     "queries",
     "raw",
     "recorded",
-    "results",
     "rewrite",
     "structure",
     "transformer",

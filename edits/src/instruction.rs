@@ -1,5 +1,6 @@
 //! Symbolic instructions: their operands are names, values and labels.
 
+use crate::constant::Constant;
 use stored::impl_stored;
 
 /// A symbolic instruction. The JVMS closes the set of operand kinds; the set of opcodes is open.
@@ -47,6 +48,8 @@ pub mod symbolic {
     /// Pushes an `int` in a local variable of the method itself. The next four numbers push a `long`, `float`, `double`
     /// or reference.
     pub const LOAD_VARIABLE: u16 = 261;
+    /// Pushes the local variable of the method with this name; only as the value of an event.
+    pub const LOAD_NAMED: u16 = 266;
 }
 
 /// The operand of an instruction.
@@ -76,6 +79,19 @@ pub enum Operand {
 }
 
 impl Operand {
+    /// Returns the number or text.
+    #[must_use]
+    pub fn constant(self) -> Option<Constant> {
+        Some(match self {
+            Self::Int(value) => Constant::Integer(value),
+            Self::Long(value) => Constant::Long(value),
+            Self::Float(value) => Constant::Float(value),
+            Self::Double(value) => Constant::Double(value),
+            Self::Text(text) => Constant::Text(text),
+            _ => return None,
+        })
+    }
+
     /// Returns a local variable by its index.
     #[must_use]
     pub fn local(index: u16) -> Self {
@@ -96,7 +112,7 @@ pub struct Local {
 }
 
 /// A field or method by name.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Member {
     /// Internal name of the class (`java/lang/String`). For a method of an array type, its descriptor.
     pub owner: String,

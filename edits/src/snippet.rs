@@ -22,6 +22,12 @@ impl Snippet {
     pub fn instructions(&self) -> &[Instruction] {
         &self.instructions
     }
+
+    /// Returns the instructions in order.
+    #[must_use]
+    pub fn into_instructions(self) -> Vec<Instruction> {
+        self.instructions
+    }
 }
 
 impl Assemble for Snippet {

@@ -19,9 +19,5 @@ wasmtime::component::bindgen!({
         "classhook:plugin/class-file.class-view": crate::handles::ClassHandle,
         "classhook:plugin/class-file.method-view": crate::handles::MethodHandle,
         "classhook:plugin/plans.plan": crate::handles::PlanHandle,
-        "classhook:plugin/probes.capture": plan_rules::span::Capture,
-        "classhook:plugin/probes.event-values": plan_rules::EventValues,
-        "classhook:plugin/rewrite.snippet": plan_rules::SnippetBuilder,
-        "classhook:plugin/structure.annotation": plan_rules::AnnotationBuilder,
     },
 });

@@ -30,7 +30,7 @@ struct Capability {
     grant: Option<(&'static str, &'static str)>,
 }
 
-const ABILITIES: [Capability; 15] = [
+const ABILITIES: [Capability; 14] = [
     Capability {
         interface: "classhook:plugin/types",
         grant: None,
@@ -53,10 +53,6 @@ const ABILITIES: [Capability; 15] = [
     },
     Capability {
         interface: "classhook:plugin/plans",
-        grant: None,
-    },
-    Capability {
-        interface: "classhook:plugin/results",
         grant: None,
     },
     Capability {
@@ -398,13 +394,12 @@ mod tests {
         for (interface, function) in [
             ("host", "log-enabled"),
             ("class-file", "[method]class-view.name"),
-            ("class-file", "[method]method-view.at"),
+            ("class-file", "[method]method-view.returns"),
             ("declarations", "annotations"),
             ("queries", "find"),
             ("plans", "[method]plan.note"),
-            ("results", "row"),
             ("recorded", "add-rows"),
-            ("probes", "[constructor]capture"),
+            ("probes", "span"),
             ("probes", "hit"),
             ("structure", "rename-type"),
             ("raw", "replace"),

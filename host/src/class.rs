@@ -134,11 +134,10 @@ pub struct Call {
 }
 
 impl Call {
-    /// Begins a call without requests; `number` counts the classes of a plugin instance. `memory`
-    /// is that of an earlier request.
-    pub fn new(class: TransformedClass, number: u32, memory: PlanRequest) -> Self {
+    /// Begins a call without requests. `memory` is that of an earlier request.
+    pub fn new(class: TransformedClass, memory: PlanRequest) -> Self {
         Self {
-            transformation: Transformation::with(class.class, number, memory),
+            transformation: Transformation::with(class.class, memory),
             origin: class.origin,
         }
     }

@@ -12,6 +12,5 @@ mod probes;
 mod queries;
 mod raw;
 mod recorded;
-mod results;
 mod rewrite;
 mod structure;

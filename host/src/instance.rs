@@ -74,8 +74,7 @@ impl Instance {
         class: TransformedClass,
         memory: PlanRequest,
     ) -> (Option<TransformedClass>, Result<PlanRequest, PluginFailure>) {
-        self.classes += 1;
-        let call = Call::new(class, self.classes, memory);
+        let call = Call::new(class, memory);
         begin(&mut self.store, Some(call));
         let transformer = self.plugin.classhook_plugin_transformer();
         let called = transformer.call_transform(

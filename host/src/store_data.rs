@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use plan_rules::span::Capture;
-use plan_rules::{AnnotationBuilder, EventValues, SnippetBuilder, Transformation};
+use plan_rules::Transformation;
 use plugin_code::MAX_MEMORY;
-use wasmtime::component::{Resource, ResourceTable};
 use wasmtime::{ResourceLimiter, UpdateDeadline};
 
+use crate::bindings::classhook::plugin::host::Level;
 use crate::class::Call;
 use crate::clock::{Clock, MachineClock};
 use crate::config::LogLevel;
@@ -23,10 +22,6 @@ pub const MAX_HANDLES: usize = 1 << 17;
 const TABLE_ELEMENT: usize = 16;
 /// Maximum CPU time of the thread for one class.
 pub const DEADLINE: Duration = Duration::from_millis(250);
-/// Maximum number of `capture`s, `snippet`s and `annotation`s at once.
-const MAX_RESOURCES: usize = 1_024;
-/// Number of bytes counted for each resource in addition to its content.
-const RESOURCE_BYTES: usize = 256;
 /// Maximum number of log lines per call, and maximum size of a line in bytes.
 const MAX_LINES: u32 = 100;
 const MAX_LINE_BYTES: usize = 4 << 10;
@@ -83,11 +78,7 @@ pub struct StoreData {
     pub out_of_memory: bool,
     /// Current size of linear memory and tables, in bytes.
     memory: usize,
-    /// Bytes counted for the plugin's `capture`s, `snippet`s and `annotation`s.
-    kept: usize,
-    /// The plugin's `capture`s, `snippet`s and `annotation`s.
-    resources: ResourceTable,
-    /// The last line logged at level 0, not yet printed. If the call traps, this line is the text
+    /// The last line logged at the level `error`, not yet printed. If the call traps, this line is the text
     /// of the panic.
     pub last_error: Option<String>,
     /// The start of the call, by the clock of the settings.
@@ -110,8 +101,6 @@ impl StoreData {
             out_of_time: false,
             out_of_memory: false,
             memory: 0,
-            kept: 0,
-            resources: resources(),
             last_error: None,
             ticked: None,
             lines: 0,
@@ -139,7 +128,7 @@ impl StoreData {
         let asked = call.map_or(0, |call| call.transformation.bytes());
         let report = self.report.as_ref();
         let computed = report.map_or(0, |report| report.computed.bytes());
-        self.memory + self.kept + asked + computed
+        self.memory + asked + computed
     }
 
     /// Returns the current call of `report`.
@@ -165,53 +154,9 @@ impl StoreData {
         Err(wasmtime::Error::msg("its requests take too much memory"))
     }
 
-    /// Stores a new resource of the plugin.
-    pub fn keep<T: Kept>(&mut self, value: T) -> wasmtime::Result<Resource<T>> {
-        self.kept += RESOURCE_BYTES + value.bytes();
-        self.expect_memory()?;
-        Ok(self.resources.push(value)?)
-    }
-
-    /// Returns a resource of the plugin.
-    pub fn kept<T: Kept>(&self, resource: &Resource<T>) -> wasmtime::Result<&T> {
-        Ok(self.resources.get(resource)?)
-    }
-
-    /// Changes a resource of the plugin.
-    pub fn change<T: Kept, R>(
-        &mut self,
-        resource: &Resource<T>,
-        change: impl FnOnce(&mut T) -> R,
-    ) -> wasmtime::Result<R> {
-        let found = self.resources.get_mut(resource)?;
-        let before = found.bytes();
-        let result = change(found);
-        self.kept = (self.kept + found.bytes()).saturating_sub(before);
-        self.expect_memory()?;
-        Ok(result)
-    }
-
-    /// Removes a resource that the plugin drops.
-    pub fn forget<T: Kept>(&mut self, resource: Resource<T>) -> wasmtime::Result<()> {
-        let gone = self.resources.delete(resource)?;
-        self.kept = self.kept.saturating_sub(RESOURCE_BYTES + gone.bytes());
-        Ok(())
-    }
-
     /// Returns the plugin's request for the current class.
     pub fn transformation(&mut self) -> wasmtime::Result<&mut Transformation> {
         Ok(&mut self.call()?.transformation)
-    }
-
-    /// Returns a resource of the plugin, and its request for the current class.
-    pub fn resource_and_transformation<T: Kept>(
-        &mut self,
-        resource: &Resource<T>,
-    ) -> wasmtime::Result<(&T, &mut Transformation)> {
-        self.expect_memory()?;
-        let found = self.resources.get(resource)?;
-        let call = self.call.as_mut().ok_or_else(outside)?;
-        Ok((found, &mut call.transformation))
     }
 
     /// Counts memory that grows from `current` to `desired` bytes, if the limit allows.
@@ -239,14 +184,14 @@ impl StoreData {
     }
 
     /// Returns whether a line at this level is kept.
-    pub fn keeps(&self, level: u8) -> bool {
+    pub fn keeps(&self, level: Level) -> bool {
         log_level(level) <= self.settings.level
     }
 
-    /// Logs a line of the plugin. A line at level 0 waits for the end of the call.
-    pub fn log(&mut self, level: u8, mut text: String) {
+    /// Logs a line of the plugin. A line at the level `error` waits for the end of the call.
+    pub fn log(&mut self, level: Level, mut text: String) {
         text.truncate(text.floor_char_boundary(MAX_LINE_BYTES));
-        if level == 0 {
+        if level == Level::Error {
             self.flush();
             self.last_error = Some(text);
         } else {
@@ -257,12 +202,12 @@ impl StoreData {
     /// Prints the waiting line.
     pub fn flush(&mut self) {
         if let Some(text) = self.last_error.take() {
-            self.print(0, &text);
+            self.print(Level::Error, &text);
         }
     }
 
     /// Each line begins with the plugin's name, so that no line looks like one of Classhook.
-    fn print(&mut self, level: u8, text: &str) {
+    fn print(&mut self, level: Level, text: &str) {
         let plugin = escape::line(&self.settings.plugin);
         for line in text.lines() {
             if !self.keeps(level) || self.lines >= MAX_LINES {
@@ -302,54 +247,17 @@ impl StoreData {
     }
 }
 
-/// A resource that the host keeps for a plugin between its calls.
-pub trait Kept: Send + 'static {
-    /// Returns the number of bytes to count.
-    fn bytes(&self) -> usize;
-}
-
-impl Kept for Capture {
-    /// Counts a byte for each argument that the capture can name.
-    fn bytes(&self) -> usize {
-        256
-    }
-}
-
-impl Kept for EventValues {
-    fn bytes(&self) -> usize {
-        EventValues::bytes(self)
-    }
-}
-
-impl Kept for SnippetBuilder {
-    fn bytes(&self) -> usize {
-        SnippetBuilder::bytes(self)
-    }
-}
-
-impl Kept for AnnotationBuilder {
-    fn bytes(&self) -> usize {
-        AnnotationBuilder::bytes(self)
-    }
-}
-
 fn outside() -> wasmtime::Error {
     wasmtime::Error::msg("a view was used outside of `transform`")
 }
 
-fn resources() -> ResourceTable {
-    let mut table = ResourceTable::new();
-    table.set_max_capacity(MAX_RESOURCES);
-    table
-}
-
-fn log_level(level: u8) -> LogLevel {
+fn log_level(level: Level) -> LogLevel {
     match level {
-        0 => LogLevel::Error,
-        1 => LogLevel::Warn,
-        2 => LogLevel::Info,
-        3 => LogLevel::Debug,
-        _ => LogLevel::Trace,
+        Level::Error => LogLevel::Error,
+        Level::Warn => LogLevel::Warn,
+        Level::Info => LogLevel::Info,
+        Level::Debug => LogLevel::Debug,
+        Level::Trace => LogLevel::Trace,
     }
 }
 

@@ -83,9 +83,9 @@ fn a_plugin_that_fails_leaves_the_class_to_the_others() {
     let (plain, expected, _) = transform(vec![good()], &table());
     assert_eq!(plain, Outcome::Changed);
     for (request, code) in [
-        ("forged-site", "H0317"),
+        ("no-instruction", "H0317"),
         ("many-edits", "H0315"),
-        ("large-annotation", "H0311"),
+        ("large-annotation", "H0315"),
     ] {
         for order in [[true, false], [false, true]] {
             let all = order.map(|first| {
@@ -112,7 +112,7 @@ fn a_plugin_that_fails_leaves_the_class_to_the_others() {
 
 #[test]
 fn every_failing_plugin_is_reported() {
-    let all = vec![asking("one", "forged-site"), asking("two", "no-method")];
+    let all = vec![asking("one", "no-instruction"), asking("two", "no-method")];
     let (outcome, out, by) = transform(all, &table());
     assert!(!outcome.is_changed() && out.is_empty() && by.is_empty());
     assert_eq!(told(&outcome), [("one", "H0317"), ("two", "H0317")]);

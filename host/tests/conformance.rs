@@ -96,3 +96,27 @@ fn plugins_of_every_release_request_the_same_edits() {
     }
     assert!(!releases().is_empty());
 }
+
+#[test]
+fn component_of_an_earlier_interface_is_refused_with_the_missing_function() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/conformance");
+    let plugin = PluginConfig {
+        grant: vec!["rewrite".to_owned()],
+        ..PluginConfig::file(folder.join("earlier.wasm"))
+    };
+    let config = Config {
+        plugins: vec![plugin],
+        ..Config::default()
+    };
+    let Err(error) = Pipeline::new(&config, &compiler()) else {
+        panic!("the component was built for functions that are gone");
+    };
+    let text = error.to_string();
+    for part in [
+        "H0107",
+        "classhook:plugin/",
+        "build the plugin with the SDK of this version",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}

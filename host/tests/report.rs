@@ -91,7 +91,7 @@ fn failed_report_has_its_cause_and_no_table() {
         ("allocate", "more than 64 MiB of memory"),
         ("flood", "more than 64 MiB of memory"),
         ("tags", "at most 64 tables"),
-        ("forged-site", "a decimal number in `count`"),
+        ("no-number", "a decimal number in `count`"),
         ("fail", "it returned an error: failed on purpose"),
         ("fail-at-length", "bytes in all)"),
         ("panic-early", "on purpose, early"),

@@ -243,7 +243,7 @@ fn queries_find_the_instructions_of_the_source() {
         r#"owner: "[Ljava/lang/String;""#,
         r#"name: "select 2""#,
         r#"name: "made of ""#,
-        r#"implementation: Some(MemberRef { owner: "Declared", name: "lambda$parse$0""#,
+        r#"implementation: Some(Member { owner: "Declared", name: "lambda$parse$0""#,
         "Jump { source: ",
     ];
     says(0, "declared-code", &found);

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::span::{DEFAULT_LIMIT, MAX_LIMIT};
+use edits::{Event, Instruction, Operand, symbolic};
 use jvms::descriptor::{BaseType, FieldType, MethodDescriptor, Parameters};
 use jvms::opcode;
 use rewriter::{
@@ -19,7 +20,11 @@ use crate::row::expect_name;
 /// Maximum number of operations for one value.
 const OPERATIONS: usize = 6;
 
-/// A value of an event.
+/// Opcodes of values.
+const DUP: u16 = opcode::DUP as u16;
+const LDC: u16 = opcode::LDC as u16;
+
+/// A checked value of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventValue {
     /// `this` of the method.
@@ -56,8 +61,6 @@ pub struct EventValues {
     limit: u32,
     /// Maximum events per second at one location.
     per_second: Option<u32>,
-    /// The first value that was refused.
-    refused: Option<RefusedRequest>,
 }
 
 /// The values of an event at one location.
@@ -96,18 +99,6 @@ impl EventRequest {
     }
 }
 
-impl Default for EventValues {
-    fn default() -> Self {
-        Self {
-            values: Vec::new(),
-            limit: DEFAULT_LIMIT,
-            per_second: None,
-            refused: None,
-        }
-    }
-}
-
-/// Stores only accepted values.
 impl Stored for EventValues {
     fn put(&self, out: &mut Vec<u8>) {
         self.values.put(out);
@@ -120,44 +111,45 @@ impl Stored for EventValues {
             values: Stored::take(from)?,
             limit: Stored::take(from)?,
             per_second: Stored::take(from)?,
-            refused: None,
         })
     }
 }
 
 impl EventValues {
-    /// Adds a value; each name is used once. Invalid values are refused when the event is requested.
-    pub fn add(&mut self, name: String, value: EventValue) {
-        if let Err(refused) = self.expect_name(&name) {
-            self.refused.get_or_insert(refused);
-            return;
-        }
-        self.values.push((name, value));
-    }
-
-    fn expect_name(&self, name: &str) -> Result<(), RefusedRequest> {
-        if self.values.len() >= MAX_EVENT_VALUES {
+    /// Checks the names and the code of values; each name is used once.
+    ///
+    /// # Errors
+    /// A value is refused at every location.
+    pub fn of(event: Event) -> Result<Self, RefusedRequest> {
+        let mut values: Vec<(String, EventValue)> = Vec::with_capacity(event.values.len());
+        if event.values.len() > MAX_EVENT_VALUES {
             let message = format!("expected at most {MAX_EVENT_VALUES} values of one event");
             return Err(RefusedRequest::limit(message, None));
         }
-        expect_name(name)?;
-        match self.names().any(|known| known == name) {
-            false => Ok(()),
-            true => {
+        for edits::EventValue {
+            name,
+            code,
+            as_type,
+        } in event.values
+        {
+            expect_name(&name)?;
+            if values.iter().any(|(known, _)| *known == name) {
                 let cause = format!("expected each name of a value once, found `{name}` twice");
-                Err(RefusedRequest::unsuitable(None, &cause))
+                return Err(RefusedRequest::unsuitable(None, &cause));
             }
+            let value = value_of(code, as_type).ok_or_else(|| {
+                let cause = format!("expected one instruction that pushes the value `{name}`");
+                RefusedRequest::unsuitable(None, &cause)
+            })?;
+            values.push((name, value));
         }
-    }
-
-    /// Sets the maximum bytes of UTF-8 kept of one value.
-    pub fn set_limit(&mut self, bytes: u32) {
-        self.limit = bytes.min(MAX_LIMIT);
-    }
-
-    /// Sets the maximum events per second at one location.
-    pub fn set_per_second(&mut self, most: u32) {
-        self.per_second = Some(most);
+        Ok(Self {
+            values,
+            limit: event
+                .limit
+                .map_or(DEFAULT_LIMIT, |limit| limit.min(MAX_LIMIT)),
+            per_second: event.per_second,
+        })
     }
 
     /// Returns the maximum bytes of UTF-8 kept of one value.
@@ -175,11 +167,6 @@ impl EventValues {
     /// Returns the names of the values, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.values.iter().map(|(name, _)| name.as_str())
-    }
-
-    /// Returns the refusal that holds for every location.
-    pub(crate) fn refused(&self) -> Option<&RefusedRequest> {
-        self.refused.as_ref()
     }
 
     /// Returns the bytes of its code at one location before splicing.
@@ -272,6 +259,32 @@ impl EventValues {
         }
         Ok(Step::Around(code))
     }
+}
+
+/// Returns the value that this code pushes.
+fn value_of(code: Vec<Instruction>, as_type: Option<String>) -> Option<EventValue> {
+    let mut code = code.into_iter();
+    let (Instruction { opcode, operand }, None) = (code.next()?, code.next()) else {
+        return None;
+    };
+    let index = match &operand {
+        Operand::Local(local) => Some(local.index),
+        _ => None,
+    };
+    let small = index.and_then(|index| u8::try_from(index).ok());
+    Some(match (opcode, operand, as_type) {
+        (symbolic::LOAD_VARIABLE..symbolic::LOAD_NAMED, _, Some(kind)) => {
+            EventValue::Slot(index?, kind)
+        }
+        (_, _, Some(_)) => return None,
+        (symbolic::LOAD_THIS, Operand::None, _) => EventValue::This,
+        (symbolic::LOAD_ARGUMENT, ..) => EventValue::Argument(small?),
+        (symbolic::LOAD_OPERAND, ..) => EventValue::Operand(small?),
+        (symbolic::LOAD_NAMED, Operand::Text(name), _) => EventValue::Variable(name),
+        (DUP, Operand::None, _) => EventValue::Stack,
+        (LDC, operand, _) => EventValue::Constant(operand.constant()?),
+        _ => return None,
+    })
 }
 
 /// The location at which the values of an event are read.
@@ -372,7 +385,7 @@ impl EventLocation<'_, '_> {
 
     fn operand(&self, index: u8) -> Result<Option<BaseType>, String> {
         let operands = self.operands.as_ref().ok_or(
-            "expected an instruction, whose operands can be recorded; get its site from `method-view.at`",
+            "expected an instruction, whose operands can be recorded; use the point of the instruction itself",
         )?;
         let found = operands.inputs.get(usize::from(index)).copied();
         found.ok_or_else(|| {

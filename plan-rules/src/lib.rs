@@ -18,7 +18,6 @@ mod helper_classes;
 mod helpers;
 pub mod limits;
 pub mod numbers;
-mod points;
 pub mod queries;
 mod refusal;
 mod request;
@@ -27,7 +26,6 @@ mod snippet;
 pub mod span;
 mod transformation;
 
-pub use annotation::{AnnotationBuilder, NestedArray};
 pub use class::{CheckedClass, ClassMemory};
 pub use computed::{ComputedTable, ComputedTables};
 pub use event::{EventRequest, EventValue, EventValues, Step};
@@ -35,9 +33,7 @@ pub use helper_classes::{
     HELPER_PREFIX, HelperClass, HelperError, HelperUseError, UsePlace, check_helper_uses,
     is_helper_class, place_helpers,
 };
-pub use points::instruction_at;
 pub use refusal::RefusedRequest;
 pub use request::{Note, PlanRequest, ProbeKind, Rows, Tag};
-pub use row::Row;
-pub use snippet::SnippetBuilder;
-pub use transformation::Transformation;
+pub use row::{Row, columns};
+pub use transformation::{Transformation, instruction_at};

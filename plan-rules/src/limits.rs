@@ -14,17 +14,13 @@ pub const MAX_CLASS_BYTES: usize = 16 << 20;
 pub const MAX_HELPERS: usize = 64;
 /// Maximum bytes of helper classes.
 pub const MAX_HELPER_BYTES: usize = 1 << 20;
-/// Maximum number of insertion points.
-pub const MAX_SITES: usize = 1 << 20;
 /// Maximum number of notes.
 pub const MAX_NOTES: usize = 100;
 /// Maximum bytes kept of one note.
 pub const MAX_NOTE_BYTES: usize = 4 << 10;
-/// Maximum number of labels of one snippet.
-pub const MAX_LABELS: usize = 1 << 16;
 /// Maximum number of values of one event.
 pub const MAX_EVENT_VALUES: usize = 16;
-/// Maximum bytes of one annotation. Each level of nesting can double the size.
+/// Maximum bytes of one annotation.
 pub const MAX_ANNOTATION_BYTES: usize = 1 << 20;
 
 /// Maximum bytes of one answer about a class's declarations or the names in its code. A text of the class file counts
@@ -33,8 +29,6 @@ pub const MAX_ANSWER_BYTES: usize = 16 << 20;
 
 /// Bytes counted for one operation of a snippet or one instruction change, in addition to its text.
 pub(crate) const OPERATION_BYTES: usize = 64;
-/// Bytes counted for one label of a snippet.
-pub(crate) const LABEL_BYTES: usize = 8;
 /// Bytes counted for one edit, tag or note, in addition to its text.
 pub(crate) const EDIT_BYTES: usize = 64;
 /// Bytes counted for one element of an annotation or one member, in addition to its text.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use edits::{InsertionPoint, InstructionKind, Location, Member};
 use globs::{Glob, Pattern};
 use jvms::modified_utf8::Utf8;
 use jvms::opcode;
@@ -13,17 +14,6 @@ use rewriter::{
 use crate::declared::{AnswerBudget, TooLarge};
 use crate::refusal::RefusedRequest;
 use crate::transformation::Transformation;
-
-/// A field or method in the operand of an instruction.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MemberReference {
-    /// Internal name of the class, or descriptor of the array type.
-    pub owner: String,
-    /// Its name.
-    pub name: String,
-    /// Its descriptor.
-    pub descriptor: String,
-}
 
 /// An instruction that matches a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +27,18 @@ pub struct InstructionMatch {
     /// Its opcode.
     pub opcode: u8,
     /// The name in its operand: a member; only the owner for an allocation; only the name for a string.
-    pub target: MemberReference,
+    pub target: Member,
+}
+
+impl InstructionMatch {
+    /// Returns the point of the instruction itself.
+    #[must_use]
+    pub fn at(&self) -> InsertionPoint {
+        InsertionPoint {
+            method: self.method,
+            location: Location::At(self.bci),
+        }
+    }
 }
 
 /// An `invokedynamic` (JVMS 4.7.23); its target is the bootstrap method.
@@ -50,43 +51,36 @@ pub struct DynamicMatch {
     /// The descriptor of the call.
     pub descriptor: String,
     /// The first method among the bootstrap method's static arguments.
-    pub implementation: Option<MemberReference>,
+    pub implementation: Option<Member>,
 }
 
 type Answer<T> = Result<T, RefusedRequest>;
 
-const KINDS: &str = "call, field, allocation, string, recipe, monitor, throw or catch";
 const MONITORS: [u8; 2] = [opcode::MONITORENTER, opcode::MONITOREXIT];
 
 /// Finds instructions of a kind that match a pattern, in all methods or in one, in code order.
 ///
 /// # Errors
-/// The kind is unknown, the pattern is invalid, the code cannot be decoded, or the answer is too large.
+/// The pattern is invalid, the code cannot be decoded, or the answer is too large.
 pub fn find(
     of: &mut Transformation,
-    kind: &str,
+    kind: InstructionKind,
     method: Option<u16>,
     pattern: &str,
 ) -> Answer<Vec<InstructionMatch>> {
+    let (calls, fields) = (
+        opcode::INVOKEVIRTUAL..=opcode::INVOKEINTERFACE,
+        opcode::GETSTATIC..=opcode::PUTFIELD,
+    );
     match kind {
-        "call" => members(
-            of,
-            method,
-            pattern,
-            opcode::INVOKEVIRTUAL..=opcode::INVOKEINTERFACE,
-        ),
-        "field" => members(of, method, pattern, opcode::GETSTATIC..=opcode::PUTFIELD),
-        "allocation" => allocations(of, method, pattern),
-        "string" => strings(of, method, pattern),
-        "recipe" => recipes(of, method, pattern),
-        "monitor" => unnamed(of, method, pattern, &MONITORS),
-        "throw" => unnamed(of, method, pattern, &[opcode::ATHROW]),
-        "catch" => catches(of, method, pattern),
-        _ => {
-            let kind: String = kind.chars().take(80).collect();
-            let cause = format!("expected {KINDS}, found {kind}");
-            Err(of.refuse_unsuitable(&cause))
-        }
+        InstructionKind::Call => members(of, method, pattern, calls),
+        InstructionKind::Field => members(of, method, pattern, fields),
+        InstructionKind::Allocation => allocations(of, method, pattern),
+        InstructionKind::String => strings(of, method, pattern),
+        InstructionKind::Recipe => recipes(of, method, pattern),
+        InstructionKind::Monitor => unnamed(of, method, pattern, &MONITORS),
+        InstructionKind::Throw => unnamed(of, method, pattern, &[opcode::ATHROW]),
+        InstructionKind::Catch => catches(of, method, pattern),
     }
 }
 
@@ -128,7 +122,7 @@ fn unnamed(
     }
     let found = search(of, method, |_, instruction| {
         let is_one = opcodes.contains(&instruction.opcode);
-        is_one.then(|| (MemberReference::default(), ()))
+        is_one.then(|| (Member::default(), ()))
     })?;
     Ok(places(found))
 }
@@ -167,9 +161,9 @@ fn catches(
         for (_, index) in here {
             let owner = caught(*index);
             budget.take(owner.len())?;
-            let target = MemberReference {
+            let target = Member {
                 owner,
-                ..MemberReference::default()
+                ..Member::default()
             };
             out.push((target, ()));
         }
@@ -205,9 +199,9 @@ fn allocations(
         };
         pattern.matches(&made).then(|| {
             let owner = made;
-            let target = MemberReference {
+            let target = Member {
                 owner,
-                ..MemberReference::default()
+                ..Member::default()
             };
             (target, ())
         })
@@ -228,9 +222,9 @@ fn strings(
         let found = class.pool().string(instruction.pool_index()?)?;
         pattern.matches(found.as_bytes()).then(|| {
             let name = text(found);
-            let target = MemberReference {
+            let target = Member {
                 name,
-                ..MemberReference::default()
+                ..Member::default()
             };
             (target, ())
         })
@@ -280,9 +274,9 @@ fn recipes(
         }
         let parts = known.get(&call.bootstrap).into_iter().flatten();
         out.extend(parts.cloned().map(|name| {
-            let target = MemberReference {
+            let target = Member {
                 name,
-                ..MemberReference::default()
+                ..Member::default()
             };
             (target, ())
         }));
@@ -351,10 +345,10 @@ pub fn dynamic_calls(
         let bootstrap = pool.method_handle(handle)?.member;
         let implementation = || pool.method_handle(first?).map(|found| member(found.member));
         names(&pattern, &bootstrap).then(|| {
-            let own = MemberReference {
-                owner: String::new(),
+            let own = Member {
                 name: text(call.name),
                 descriptor: text(call.descriptor),
+                ..Member::default()
             };
             (member(bootstrap), (own, implementation()))
         })
@@ -378,12 +372,13 @@ fn bootstrap_methods(class: &ClassFile<'_>) -> Vec<(PoolIndex, Option<PoolIndex>
     entry.collect()
 }
 
-/// Finds the backward jumps of a method, in order: source and target.
+/// Finds the backward jumps of a method, in order.
 ///
 /// # Errors
 /// The code cannot be decoded.
-pub fn loops(of: &mut Transformation, method: u16) -> Answer<Vec<(Bci, Bci)>> {
-    of.look_at(MethodIndex(method));
+pub fn loops(of: &mut Transformation, method: u16) -> Answer<Vec<InsertionPoint>> {
+    let index = MethodIndex(method);
+    of.look_at(index);
     let found = of
         .class()
         .method(MethodIndex(method))
@@ -395,7 +390,13 @@ pub fn loops(of: &mut Transformation, method: u16) -> Answer<Vec<(Bci, Bci)>> {
             Ok(Some(code.loops()))
         });
     match found {
-        Ok(loops) => Ok(loops.unwrap_or_default()),
+        Ok(loops) => {
+            let point = |(source, target)| InsertionPoint {
+                method: index,
+                location: Location::Jump { source, target },
+            };
+            Ok(loops.unwrap_or_default().into_iter().map(point).collect())
+        }
         Err(error) => Err(undecodable(of, &error)),
     }
 }
@@ -414,11 +415,14 @@ fn names(pattern: &Pattern, member: &MemberRef<'_>) -> bool {
     pattern.matches_class(&owner) && pattern.matches_method(&name, &descriptor)
 }
 
-fn member(member: MemberRef<'_>) -> MemberReference {
-    MemberReference {
+/// Returns the names of a member.
+#[must_use]
+pub fn member(member: MemberRef<'_>) -> Member {
+    Member {
         owner: text(member.owner),
         name: text(member.name),
         descriptor: text(member.descriptor),
+        interface: member.interface,
     }
 }
 
@@ -437,13 +441,13 @@ impl Texts for () {
     }
 }
 
-impl Texts for MemberReference {
+impl Texts for Member {
     fn bytes(&self) -> usize {
         self.owner.len() + self.name.len() + self.descriptor.len()
     }
 }
 
-impl Texts for (MemberReference, Option<MemberReference>) {
+impl Texts for (Member, Option<Member>) {
     fn bytes(&self) -> usize {
         self.0.bytes() + self.1.as_ref().map_or(0, Texts::bytes)
     }
@@ -459,7 +463,7 @@ enum Ended {
 fn search<T: Texts>(
     of: &mut Transformation,
     only: Option<u16>,
-    mut wanted: impl for<'c> FnMut(&'c ClassFile<'c>, &Instruction<'_>) -> Option<(MemberReference, T)>,
+    mut wanted: impl for<'c> FnMut(&'c ClassFile<'c>, &Instruction<'_>) -> Option<(Member, T)>,
 ) -> Answer<Vec<(InstructionMatch, T)>> {
     search_all(of, only, |class, _, instruction, out| {
         out.extend(wanted(class, instruction));
@@ -475,7 +479,7 @@ fn search_all<T: Texts>(
         &'c ClassFile<'c>,
         &Code<'_, '_>,
         &Instruction<'_>,
-        &mut Vec<(MemberReference, T)>,
+        &mut Vec<(Member, T)>,
     ) -> Result<(), TooLarge>,
 ) -> Answer<Vec<(InstructionMatch, T)>> {
     let class = of.class();
@@ -549,7 +553,7 @@ mod tests {
         include_bytes!("../../rewriter/tests/fixtures/release25/Declared.class");
 
     fn declared() -> Transformation {
-        Transformation::new(CheckedClass::read(DECLARED, false).expect("a class"), 1)
+        Transformation::new(CheckedClass::read(DECLARED, false).expect("a class"))
     }
 
     fn parse_index(of: &Transformation) -> u16 {
@@ -561,12 +565,12 @@ mod tests {
     #[test]
     fn members_types_texts_and_dynamic_calls_are_found_with_their_lines() {
         let mut of = declared();
-        let mut found = |kind: &str, pattern: &str| {
+        let mut found = |kind: InstructionKind, pattern: &str| {
             let found = find(&mut of, kind, None, pattern)
                 .expect("found")
                 .into_iter();
             let said = |found: InstructionMatch| {
-                let MemberReference { owner, name, .. } = found.target;
+                let Member { owner, name, .. } = found.target;
                 (format!("{owner}.{name}"), found.line, found.opcode)
             };
             found.map(said).collect::<Vec<_>>()
@@ -579,24 +583,24 @@ mod tests {
             named(integer, "valueOf", 64, opcode::INVOKESTATIC),
             named(integer, "intValue", 64, opcode::INVOKEVIRTUAL),
         ];
-        assert_eq!(found("call", "java.lang.Integer.*"), calls);
+        assert_eq!(found(InstructionKind::Call, "java.lang.Integer.*"), calls);
         let one = "java.lang.Integer.parseInt(Ljava.lang.String;)I";
-        assert_eq!(found("call", one), calls[..1]);
+        assert_eq!(found(InstructionKind::Call, one), calls[..1]);
         let fields = [opcode::GETFIELD, opcode::PUTFIELD];
         let fields = fields.map(|opcode| named("Declared", "count", 55, opcode));
-        assert_eq!(found("field", "Declared.count"), fields);
+        assert_eq!(found(InstructionKind::Field, "Declared.count"), fields);
         let made = [
             named("java/lang/Object", "", 52, opcode::NEW),
             named("[Ljava/lang/String;", "", 59, opcode::ANEWARRAY),
             named("Declared$1", "", 60, opcode::NEW),
         ];
-        assert_eq!(found("allocation", "**"), made);
+        assert_eq!(found(InstructionKind::Allocation, "**"), made);
         let texts = ["select 1", "select 2"].map(|text| named("", text, 59, opcode::LDC));
-        assert_eq!(found("string", "select *"), texts);
+        assert_eq!(found(InstructionKind::String, "select *"), texts);
         let made = [named("", "made of ", 58, opcode::INVOKEDYNAMIC)];
-        assert_eq!(found("recipe", "made of *"), made);
-        assert_eq!(found("recipe", "made of"), []);
-        assert_eq!(found("string", "made of *"), []);
+        assert_eq!(found(InstructionKind::Recipe, "made of *"), made);
+        assert_eq!(found(InstructionKind::Recipe, "made of"), []);
+        assert_eq!(found(InstructionKind::String, "made of *"), []);
         let found = dynamic_calls(&mut of, None, "java.lang.invoke.LambdaMetafactory.*");
         let found = found.expect("found");
         let [lambda] = found.as_slice() else {
@@ -612,22 +616,22 @@ mod tests {
     #[test]
     fn monitors_throws_and_handlers_are_found() {
         let shapes = include_bytes!("../../rewriter/tests/fixtures/release25/Shapes.class");
-        let mut of = Transformation::new(CheckedClass::read(shapes, false).expect("a class"), 1);
-        let mut found = |kind: &str, pattern: &str| {
+        let mut of = Transformation::new(CheckedClass::read(shapes, false).expect("a class"));
+        let mut found = |kind: InstructionKind, pattern: &str| {
             let found = find(&mut of, kind, None, pattern).expect("found");
             let said = |found: InstructionMatch| (found.opcode, found.target.owner);
             found.into_iter().map(said).collect::<Vec<_>>()
         };
-        let monitors = found("monitor", "**");
+        let monitors = found(InstructionKind::Monitor, "**");
         let entered = monitors
             .iter()
             .filter(|(it, _)| *it == opcode::MONITORENTER);
         let left = monitors.iter().filter(|(it, _)| *it == opcode::MONITOREXIT);
         // Each region ends once normally and once by an exception.
         assert_eq!((entered.count() * 2, left.count()), (2, 2), "{monitors:?}");
-        let thrown = found("throw", "**");
+        let thrown = found(InstructionKind::Throw, "**");
         assert!(!thrown.is_empty() && thrown.iter().all(|(it, _)| *it == opcode::ATHROW));
-        let caught = found("catch", "java.lang.*Exception");
+        let caught = found(InstructionKind::Catch, "java.lang.*Exception");
         let is_named = |(_, owner): &(u8, String)| {
             owner.starts_with("java/lang/") && owner.ends_with("Exception")
         };
@@ -635,7 +639,7 @@ mod tests {
             !caught.is_empty() && caught.iter().all(is_named),
             "{caught:?}"
         );
-        let all = found("catch", "**");
+        let all = found(InstructionKind::Catch, "**");
         assert!(
             all.len() > caught.len() && all.iter().any(|(_, owner)| owner.is_empty()),
             "{all:?}"
@@ -646,19 +650,26 @@ mod tests {
     fn single_method_is_searched_and_missing_ones_have_no_matches() {
         let mut of = declared();
         let parse = parse_index(&of);
-        let all = find(&mut of, "call", None, "**").expect("found");
-        let alone = find(&mut of, "call", Some(parse), "**").expect("found");
+        let all = find(&mut of, InstructionKind::Call, None, "**").expect("found");
+        let alone = find(&mut of, InstructionKind::Call, Some(parse), "**").expect("found");
         assert!(alone.iter().all(|found| found.method.0 == parse));
         assert!(!alone.is_empty() && alone.len() < all.len());
-        assert_eq!(find(&mut of, "call", Some(999), "**"), Ok(Vec::new()));
+        assert_eq!(
+            find(&mut of, InstructionKind::Call, Some(999), "**"),
+            Ok(Vec::new())
+        );
         assert_eq!(loops(&mut of, 999), Ok(Vec::new()));
         let loops = loops(&mut of, parse).expect("found");
         assert_eq!(loops.len(), 1, "{loops:?}");
-        assert!(loops.iter().all(|(source, target)| target < source));
+        let is_backward = |point: &InsertionPoint| matches!(point.location, Location::Jump { source, target } if target < source);
+        assert!(loops.iter().all(is_backward));
         for (kind, pattern, cause) in [
-            ("call", "", "names nothing"),
-            ("calls", "**", "found calls"),
-            ("monitor", "java.lang.Object", "expected the pattern `**`"),
+            (InstructionKind::Call, "", "names nothing"),
+            (
+                InstructionKind::Monitor,
+                "java.lang.Object",
+                "expected the pattern `**`",
+            ),
         ] {
             let refused = find(&mut of, kind, None, pattern).expect_err("refused");
             assert_eq!(refused.code, "H0317");

@@ -47,3 +47,13 @@ impl RefusedRequest {
         }
     }
 }
+
+impl From<RefusedRequest> for edits::Refusal {
+    fn from(refused: RefusedRequest) -> Self {
+        Self {
+            code: refused.code.to_owned(),
+            message: refused.message,
+            help: refused.help.map(str::to_owned),
+        }
+    }
+}

@@ -2,14 +2,10 @@
 
 use std::fmt;
 
+use edits::ColumnKind;
+
 use crate::refusal::RefusedRequest;
 
-/// The column types.
-const KINDS: [&str; 7] = [
-    "text", "integer", "duration", "bytes", "class", "method", "line",
-];
-/// The numeric column types.
-const NUMBERS: [&str; 4] = ["integer", "duration", "bytes", "line"];
 /// Maximum number of columns of a table.
 const MAX_COLUMNS: usize = 16;
 /// Maximum bytes of the name of a table or column.
@@ -49,6 +45,14 @@ impl Row {
         })
     }
 
+    /// Creates the row of a tag.
+    ///
+    /// # Errors
+    /// As [`Row::new`].
+    pub fn of(row: edits::Row) -> Result<Self, RefusedRequest> {
+        Self::new(row.table, columns(row.columns), row.cells)
+    }
+
     /// Encodes the row as a tag.
     #[must_use]
     pub fn to_tag(&self) -> Vec<u8> {
@@ -81,6 +85,15 @@ impl Row {
     }
 }
 
+/// Returns names and kinds of columns.
+#[must_use]
+pub fn columns(columns: Vec<edits::Column>) -> Vec<(String, String)> {
+    let columns = columns.into_iter();
+    columns
+        .map(|column| (column.name, column.kind.as_str().to_owned()))
+        .collect()
+}
+
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "row of {}:", self.table)?;
@@ -103,8 +116,9 @@ pub(crate) fn expect_columns(
     }
     for (name, kind) in columns {
         expect_name(name)?;
-        if !KINDS.contains(&kind.as_str()) {
-            let cause = format!("one of {} as the kind of `{name}`", KINDS.join(", "));
+        if ColumnKind::named(kind).is_none() {
+            let known = ColumnKind::ALL.map(ColumnKind::as_str).join(", ");
+            let cause = format!("one of {known} as the kind of `{name}`");
             return Err(unsuitable(table, &cause, kind));
         }
     }
@@ -151,7 +165,7 @@ pub(crate) fn expect_name(name: &str) -> Result<(), RefusedRequest> {
 }
 
 fn expect_cell(table: &str, column: &str, kind: &str, cell: &str) -> Result<(), RefusedRequest> {
-    if NUMBERS.contains(&kind) && cell.parse::<i64>().is_err() {
+    if ColumnKind::named(kind).is_some_and(ColumnKind::is_number) && cell.parse::<i64>().is_err() {
         let cause = format!("a decimal number in `{column}`, which is of the kind {kind}");
         return Err(unsuitable(table, &cause, cell));
     }

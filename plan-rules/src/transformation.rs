@@ -4,14 +4,14 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::span::Capture;
+use edits::{Constant, Event, Instruction, Operand, Tag, Visibility};
 use jvms::opcode;
 use rewriter::{
-    Action, Bci, Change, ClassEdit, ClassFile, Constant, Edit, InsertionPoint, Location, Member,
-    Method, MethodIndex, NewField, NewMethod, PlanError, Snippet, Target,
+    Action, Bci, CallTarget, Change, ClassEdit, ClassFile, Edit, InsertionPoint, Location, Method,
+    MethodIndex, NewField, NewMethod, PlanError, Snippet, Target,
 };
 
-use crate::annotation::AnnotationBuilder;
+use crate::annotation::CountedAnnotation;
 use crate::attributes::is_predefined;
 use crate::class::{CheckedClass, Checker};
 use crate::event::{EventRequest, EventValues, Step};
@@ -20,11 +20,11 @@ use crate::limits::{
     EDIT_BYTES, ELEMENT_BYTES, MAX_CLASS_BYTES, MAX_CLASS_EDITS, MAX_CODE_BYTES, MAX_EDITS,
     MAX_NOTE_BYTES, MAX_NOTES, MAX_TAG_BYTES, OPERATION_BYTES,
 };
-use crate::points::{InsertionPoints, instruction_at};
 use crate::refusal::RefusedRequest;
 use crate::request::{Note, PlanRequest, ProbeKind};
 use crate::row::Row;
-use crate::snippet::{SnippetBuilder, text_of};
+use crate::snippet::CountedSnippet;
+use crate::span::{Arguments, Capture, MAX_LIMIT};
 
 /// Message for a class that is both edited and replaced.
 const BOTH: &str = "a replaced class keeps its members and names: replace the class file or edit the class, not both";
@@ -37,7 +37,6 @@ type Answer<T = ()> = Result<T, RefusedRequest>;
 pub struct Transformation {
     class: CheckedClass,
     request: PlanRequest,
-    points: InsertionPoints,
     /// The last refusal, for the message if the plugin then fails.
     refused: Option<RefusedRequest>,
     /// The method that the plugin queried last.
@@ -47,21 +46,20 @@ pub struct Transformation {
 }
 
 impl Transformation {
-    /// Creates a transformation without requests. Its insertion points are valid only in the class of this number.
+    /// Creates a transformation without requests.
     #[must_use]
-    pub fn new(class: CheckedClass, number: u32) -> Self {
-        Self::with(class, number, PlanRequest::default())
+    pub fn new(class: CheckedClass) -> Self {
+        Self::with(class, PlanRequest::default())
     }
 
     /// Does the same as [`Transformation::new`] with the memory of an earlier request.
     #[must_use]
-    pub fn with(mut class: CheckedClass, number: u32, mut memory: PlanRequest) -> Self {
+    pub fn with(mut class: CheckedClass, mut memory: PlanRequest) -> Self {
         class.begin();
         memory.clear();
         Self {
             class,
             request: memory,
-            points: InsertionPoints::of_class(number),
             refused: None,
             method: None,
             tag_bytes: 0,
@@ -99,7 +97,7 @@ impl Transformation {
         &self.request
     }
 
-    /// Returns the bytes of all requests, insertion points included.
+    /// Returns the bytes of all requests.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let PlanRequest { tags, notes, .. } = &self.request;
@@ -108,7 +106,7 @@ impl Transformation {
         let edits = (self.request.edits() + tags.len()) * EDIT_BYTES;
         let class = self.request.replacement.as_ref().map_or(0, Vec::len);
         let helpers = helper_bytes(&self.request);
-        self.points.bytes() + self.tag_bytes + self.code_bytes + edits + notes + class + helpers
+        self.tag_bytes + self.code_bytes + edits + notes + class + helpers
     }
 
     /// Returns the last refusal.
@@ -139,128 +137,85 @@ impl Transformation {
         self.refuse(RefusedRequest::unsuitable(None, cause))
     }
 
-    /// Creates insertion points for locations, if all exist. Returns the range of their tokens.
+    /// Unpacks insertion points of the interface.
     ///
     /// # Errors
-    /// A location does not exist, or there are too many.
-    pub fn make_points(
-        &mut self,
-        points: impl ExactSizeIterator<Item = InsertionPoint>,
-    ) -> Answer<Range<u64>> {
-        self.points
-            .make(&mut self.class, points)
-            .map_err(|(point, refused)| {
-                if let Some(point) = point {
-                    self.method = Some(point.method);
-                }
-                self.refused = Some(refused.clone());
-                refused
-            })
+    /// A number encodes no point.
+    pub fn points(&mut self, numbers: &[u64]) -> Answer<Vec<InsertionPoint>> {
+        numbers.iter().map(|number| self.point(*number)).collect()
     }
 
-    /// Does the same as [`Transformation::make_points`] for packed locations of the interface.
-    ///
-    /// # Errors
-    /// As [`Transformation::make_points`], and for a number that encodes no location.
-    pub fn make_points_of(&mut self, places: &[u64]) -> Answer<Range<u64>> {
-        let mut points = Vec::with_capacity(places.len());
-        for place in places {
-            points.push(self.place(*place)?);
-        }
-        self.make_points(points.into_iter())
-    }
-
-    /// Unpacks a location of the interface.
-    fn place(&mut self, place: u64) -> Answer<InsertionPoint> {
-        InsertionPoint::unpacked(place).ok_or_else(|| {
-            let cause = format!("expected a packed location, found {place:#x}");
+    fn point(&mut self, number: u64) -> Answer<InsertionPoint> {
+        InsertionPoint::unpacked(number).ok_or_else(|| {
+            let cause = format!("expected a packed insertion point, found {number:#x}");
             self.refuse_unsuitable(&cause)
         })
     }
 
-    /// Creates the insertion point of a location that every method with code has. Its use checks that the method has
-    /// code.
-    ///
-    /// # Errors
-    /// There are too many insertion points, which ends the plugin's work on the class.
-    pub fn make_known_point(&mut self, point: InsertionPoint) -> Answer<u64> {
-        self.make_known_points(std::iter::once(point))
-            .map(|tokens| tokens.start)
-    }
-
-    /// Creates the insertion points before every return instruction and `athrow` of a method.
-    ///
-    /// # Errors
-    /// As [`Transformation::make_known_point`].
-    pub fn make_return_points(&mut self, method: MethodIndex) -> Answer<Range<u64>> {
+    /// Returns the points before every return instruction and `athrow` of a method, in order.
+    #[must_use]
+    pub fn returns(&self, method: MethodIndex) -> Vec<InsertionPoint> {
         let leaves = self.class().method(method).map_or_else(Vec::new, exits_of);
         let point = |bci| InsertionPoint {
             method,
             location: Location::Before(bci),
         };
-        self.make_known_points(leaves.into_iter().map(point))
+        leaves.into_iter().map(point).collect()
     }
 
-    fn make_known_points(
-        &mut self,
-        points: impl Iterator<Item = InsertionPoint>,
-    ) -> Answer<Range<u64>> {
-        let made = self.points.make_known(points);
-        made.map_err(|refused| self.refuse(refused))
-    }
-
-    /// Returns the location for a token.
-    #[must_use]
-    pub fn point(&self, token: u64) -> Option<InsertionPoint> {
-        self.points.find(token)
-    }
-
-    /// Requests hit probes at insertion points and returns their numbers.
+    /// Requests hit probes at packed points and returns their numbers.
     ///
     /// # Errors
-    /// A point is unknown, its method has no code, or a limit is reached.
-    pub fn hit(
-        &mut self,
-        tokens: impl ExactSizeIterator<Item = u64>,
-        tag: &[u8],
-    ) -> Answer<Range<u32>> {
-        self.expect_no_row(tag)?;
-        let first = self.request.hits;
-        let probes = self.probes(ProbeKind::Hit, first, Action::Hit, tokens, tag)?;
-        self.request.hits = probes.end;
-        Ok(probes)
-    }
-
-    /// Requests hit probes at packed locations and returns their numbers.
-    ///
-    /// # Errors
-    /// A location does not exist, or a limit is reached.
-    pub fn hit_places(&mut self, places: &[u64], tag: &[u8]) -> Answer<Range<u32>> {
-        self.expect_no_row(tag)?;
-        let tag_bytes = self.expect_room(places.len(), tag.len())?;
-        for place in places {
-            let point = self.place(*place)?;
+    /// A point does not exist, or a limit is reached.
+    pub fn hit(&mut self, at: &[u64], tag: Tag) -> Answer<Range<u32>> {
+        if let Tag::Row(row) = &tag {
+            let row = row.clone();
+            let row = Row::of(row).map_err(|refused| self.refuse(refused))?;
+            let cause = format!(
+                "expected a count or a span for the {row}, found a hit, which has no number"
+            );
+            return Err(self.refuse_unsuitable(&cause));
+        }
+        let tag = self.tag(tag)?;
+        let tag_bytes = self.expect_room(at.len(), tag.len())?;
+        for number in at {
+            let point = self.point(*number)?;
             self.expect_point(point)?;
         }
         let first = self.request.hits;
-        let points = places
+        let points = at
             .iter()
-            .filter_map(|place| InsertionPoint::unpacked(*place));
-        self.request.plan.reserve(places.len());
+            .filter_map(|number| InsertionPoint::unpacked(*number));
+        self.request.plan.reserve(at.len());
         for (point, probe) in points.zip(first..) {
             let added = self.request.plan.hit(point, probe);
             added.map_err(|error| self.refuse_full(&error))?;
         }
-        let probes = first..first + places.len() as u32;
-        if let Some(point) = places
+        let probes = first..first + at.len() as u32;
+        if let Some(point) = at
             .first()
-            .and_then(|place| InsertionPoint::unpacked(*place))
+            .and_then(|number| InsertionPoint::unpacked(*number))
         {
-            self.request.tag(ProbeKind::Hit, point, &probes, tag);
+            self.request.tag(ProbeKind::Hit, point, &probes, &tag);
         }
         self.request.hits = probes.end;
         self.tag_bytes = tag_bytes;
         Ok(probes)
+    }
+
+    /// Returns the stored form of a tag.
+    fn tag(&mut self, tag: Tag) -> Answer<Vec<u8>> {
+        match tag {
+            Tag::None => Ok(Vec::new()),
+            Tag::Bytes(bytes) if Row::of_tag(&bytes).is_some() => {
+                Err(self.refuse_unsuitable(&"expected the bytes of a tag, found the form of a row"))
+            }
+            Tag::Bytes(bytes) => Ok(bytes),
+            Tag::Row(row) => {
+                let row = Row::of(row).map_err(|refused| self.refuse(refused))?;
+                Ok(row.to_tag())
+            }
+        }
     }
 
     /// Checks that a location can have a probe.
@@ -275,53 +230,24 @@ impl Transformation {
         })
     }
 
-    /// Checks that a tag is no table row.
-    fn expect_no_row(&mut self, tag: &[u8]) -> Answer {
-        let Some(row) = Row::of_tag(tag) else {
-            return Ok(());
-        };
-        let cause =
-            format!("expected a count or a span for the {row}, found a hit, which has no number");
-        Err(self.refuse_unsuitable(&cause))
-    }
-
-    /// Requests counters at insertion points and returns their numbers.
+    /// Requests counters at points and returns their numbers.
     ///
     /// # Errors
     /// As [`Transformation::hit`].
-    pub fn count(
-        &mut self,
-        tokens: impl ExactSizeIterator<Item = u64>,
-        tag: &[u8],
-    ) -> Answer<Range<u32>> {
+    pub fn count(&mut self, at: &[InsertionPoint], tag: Tag) -> Answer<Range<u32>> {
+        let tag = self.tag(tag)?;
+        let tag_bytes = self.expect_room(at.len(), tag.len())?;
+        at.iter().try_for_each(|point| self.expect_point(*point))?;
         let first = self.request.counts;
-        let probes = self.probes(ProbeKind::Count, first, Action::Count, tokens, tag)?;
+        let probes = first..first + at.len() as u32;
+        if let Some(point) = at.first() {
+            self.request.tag(ProbeKind::Count, *point, &probes, &tag);
+        }
+        self.add(at.iter().zip(first..).map(|(point, probe)| Edit {
+            point: *point,
+            action: Action::Count(probe),
+        }))?;
         self.request.counts = probes.end;
-        Ok(probes)
-    }
-
-    fn probes(
-        &mut self,
-        kind: ProbeKind,
-        first: u32,
-        action: fn(u32) -> Action,
-        tokens: impl ExactSizeIterator<Item = u64>,
-        tag: &[u8],
-    ) -> Answer<Range<u32>> {
-        let tag_bytes = self.expect_room(tokens.len(), tag.len())?;
-        let mut edits = Vec::with_capacity(tokens.len());
-        for (token, probe) in tokens.zip(first..) {
-            let point = self.known_point(token)?;
-            let suits = self.expect_code(point);
-            suits.map_err(|error| self.refuse_at(point, &error))?;
-            let action = action(probe);
-            edits.push(Edit { point, action });
-        }
-        let probes = first..first + edits.len() as u32;
-        if let Some(edit) = edits.first() {
-            self.request.tag(kind, edit.point, &probes, tag);
-        }
-        self.add(edits)?;
         self.tag_bytes = tag_bytes;
         Ok(probes)
     }
@@ -330,55 +256,54 @@ impl Transformation {
     ///
     /// # Errors
     /// The method cannot have a span, or a limit is reached.
-    pub fn span(&mut self, method: MethodIndex, capture: Capture, tag: &[u8]) -> Answer<u32> {
+    pub fn span(&mut self, method: MethodIndex, capture: &edits::Capture, tag: Tag) -> Answer<u32> {
+        let tag = self.tag(tag)?;
         let tag_bytes = self.expect_room(1, tag.len())?;
+        let capture = capture_of(capture);
         let spans = &mut self.request.spans;
         let added = spans.add(self.class.class(), method, capture);
         let number = added.map_err(|error| self.refuse_unsuitable(&error))?;
         let location = Location::Entry;
         let point = InsertionPoint { method, location };
         let probes = number..number + 1;
-        self.request.tag(ProbeKind::Span, point, &probes, tag);
+        self.request.tag(ProbeKind::Span, point, &probes, &tag);
         self.tag_bytes = tag_bytes;
         Ok(number)
     }
 
-    /// Requests events at insertion points and returns their numbers.
+    /// Requests events at points. Returns their numbers and the checked values.
     ///
     /// # Errors
     /// A value is missing at a point, an instruction already has such an event or a change, or a limit is reached.
     pub fn event(
         &mut self,
-        tokens: impl ExactSizeIterator<Item = u64>,
-        values: &Arc<EventValues>,
-        tag: &[u8],
-    ) -> Answer<Range<u32>> {
-        let tag_bytes = self.expect_room(tokens.len(), tag.len())?;
-        let code_bytes = self.with_code(values.bytes().saturating_mul(tokens.len()))?;
-        let mut points = Vec::with_capacity(tokens.len());
-        for token in tokens {
-            points.push(self.known_point(token)?);
-        }
-        self.expect_values(&points, values)?;
+        at: &[InsertionPoint],
+        event: Event,
+        tag: Tag,
+    ) -> Answer<(Range<u32>, Arc<EventValues>)> {
+        let values = EventValues::of(event).map_err(|refused| self.refuse(refused))?;
+        let values = Arc::new(values);
+        let tag = self.tag(tag)?;
+        let tag_bytes = self.expect_room(at.len(), tag.len())?;
+        let code_bytes = self.with_code(values.bytes().saturating_mul(at.len()))?;
+        let points = at.to_vec();
+        self.expect_values(&points, &values)?;
         let first = self.request.events.len() as u32;
         let probes = first..first + points.len() as u32;
         if let Some(point) = points.first() {
-            self.request.tag(ProbeKind::Event, *point, &probes, tag);
+            self.request.tag(ProbeKind::Event, *point, &probes, &tag);
         }
         let request = |point| EventRequest {
             point,
-            values: Arc::clone(values),
+            values: Arc::clone(&values),
         };
         self.request.events.extend(points.into_iter().map(request));
         (self.tag_bytes, self.code_bytes) = (tag_bytes, code_bytes);
-        Ok(probes)
+        Ok((probes, values))
     }
 
     /// Checks that the code of an event fits each of these points.
     fn expect_values(&mut self, points: &[InsertionPoint], values: &EventValues) -> Answer {
-        if let Some(refused) = values.refused() {
-            return Err(self.refuse(refused.clone()));
-        }
         let mut shapes: Vec<(Step, Vec<InsertionPoint>)> = Vec::new();
         for point in points {
             let step = values.check_step(self.class(), *point).map_err(|cause| {
@@ -434,38 +359,99 @@ impl Transformation {
         points.filter_map(|point| instruction_of(&point))
     }
 
-    /// Requests code at insertion points.
+    /// Requests a change of the behaviour or the structure of the class.
     ///
     /// # Errors
-    /// The code does not fit a point, or a limit is reached.
-    pub fn insert(
-        &mut self,
-        tokens: impl ExactSizeIterator<Item = u64>,
-        code: &SnippetBuilder,
-    ) -> Answer {
-        self.expect_room(tokens.len(), 0)?;
-        let code_bytes = self.with_code(code.bytes())?;
-        let mut points = Vec::with_capacity(tokens.len());
-        for token in tokens {
-            points.push(self.known_point(token)?);
+    /// The edit does not fit a point or the class, the JVM does not allow it for a loaded class, or a limit is reached.
+    pub fn edit(&mut self, edit: edits::Edit) -> Answer {
+        use edits::Edit;
+        match edit {
+            Edit::Insert(at, code) => self.insert(at, &code),
+            Edit::Wrap(at, before, after) => self.wrap(&at, &before, &after),
+            Edit::Around(at, code) => {
+                let code = self.assemble(&code)?;
+                let bytes = OPERATION_BYTES + code.bytes;
+                self.change(&at, &Change::Around(code.snippet), bytes)
+            }
+            Edit::Redirect(at, by) => {
+                let bytes = OPERATION_BYTES + by.text();
+                let change = self.redirection(by)?;
+                self.change(&at, &change, bytes)
+            }
+            Edit::RedirectAllocation(at, method) => {
+                let bytes = OPERATION_BYTES + method.text();
+                self.change(&at, &Change::Factory(method), bytes)
+            }
+            Edit::Allocate(at, class, cast) => {
+                let bytes = OPERATION_BYTES + class.len();
+                self.change(&at, &Change::New { class, cast }, bytes)
+            }
+            Edit::Remove(at, value) => {
+                let bytes = OPERATION_BYTES + value.as_ref().map_or(0, text_of_constant);
+                self.change(&at, &Change::Remove(value), bytes)
+            }
+            Edit::ReplaceClass(bytes) => self.replace_class(bytes),
+            Edit::ReplaceBody(method, body) => {
+                let body = self.assemble(&body)?;
+                let edit = ClassEdit::ReplaceBody {
+                    method,
+                    body: body.snippet,
+                };
+                self.edit_class(edit, body.bytes)
+            }
+            Edit::AddField(field) => self.add_field(field),
+            Edit::AddMethod(flags, name, descriptor, body) => {
+                self.add_method(flags, name, descriptor, body.as_deref())
+            }
+            Edit::AddInterface(name) => {
+                let bytes = ELEMENT_BYTES + name.len();
+                self.edit_class(ClassEdit::AddInterface(name), bytes)
+            }
+            Edit::Annotate(target, visibility, value) => {
+                let value = CountedAnnotation::of(value);
+                let value = value.map_err(|refused| self.refuse(refused))?;
+                let edit = ClassEdit::AddAnnotation {
+                    target: target_of(target),
+                    visible: visibility == Visibility::Visible,
+                    annotation: value.annotation,
+                };
+                self.edit_class(edit, ELEMENT_BYTES + value.bytes)
+            }
+            Edit::RenameMember(member, to) => {
+                let bytes = ELEMENT_BYTES + member.text() + to.len();
+                self.edit_class(ClassEdit::RenameMember { member, to }, bytes)
+            }
+            Edit::RenameType(from, to) => self.rename_type(from, to),
+            Edit::AddAttribute(target, name, contents) => {
+                self.add_attribute(target_of(target), name, contents)
+            }
         }
-        self.check(|checker| checker.check_snippets(&points, code.snippet()))?;
-        self.add_code(points, code.snippet())?;
+    }
+
+    fn assemble(&mut self, code: &[Instruction]) -> Answer<CountedSnippet> {
+        CountedSnippet::of(code).map_err(|refused| self.refuse(refused))
+    }
+
+    /// Requests code at points.
+    fn insert(&mut self, points: Vec<InsertionPoint>, code: &[Instruction]) -> Answer {
+        self.expect_room(points.len(), 0)?;
+        let code = self.assemble(code)?;
+        let code_bytes = self.with_code(code.bytes)?;
+        self.check(|checker| checker.check_snippets(&points, &code.snippet))?;
+        self.add_code(points, &code.snippet)?;
         self.code_bytes = code_bytes;
         Ok(())
     }
 
     /// Requests code before and after each instruction.
-    ///
-    /// # Errors
-    /// The code does not fit a point, or a limit is reached.
-    pub fn wrap(
+    fn wrap(
         &mut self,
-        tokens: impl ExactSizeIterator<Item = u64>,
-        before: &SnippetBuilder,
-        after: &SnippetBuilder,
+        at: &[InsertionPoint],
+        before: &[Instruction],
+        after: &[Instruction],
     ) -> Answer {
-        let at = self.instructions(tokens)?;
+        let (before, after) = (self.assemble(before)?, self.assemble(after)?);
+        let at = self.instructions(at)?;
         let points = |location: fn(Bci) -> Location| {
             let point = |(method, bci): &(MethodIndex, Bci)| InsertionPoint {
                 method: *method,
@@ -475,52 +461,33 @@ impl Transformation {
         };
         let (fronts, backs) = (points(Location::Before), points(Location::FallThrough));
         self.expect_room(fronts.len() + backs.len(), 0)?;
-        let code_bytes = self.with_code(before.bytes().saturating_add(after.bytes()))?;
-        for (points, code) in [(&fronts, before), (&backs, after)] {
-            self.check(|checker| checker.check_snippets(points, code.snippet()))?;
+        let code_bytes = self.with_code(before.bytes.saturating_add(after.bytes))?;
+        for (points, code) in [(&fronts, &before), (&backs, &after)] {
+            self.check(|checker| checker.check_snippets(points, &code.snippet))?;
         }
-        self.add_code(fronts, before.snippet())?;
-        self.add_code(backs, after.snippet())?;
+        self.add_code(fronts, &before.snippet)?;
+        self.add_code(backs, &after.snippet)?;
         self.code_bytes = code_bytes;
         Ok(())
     }
 
-    /// Requests a change of each of these instructions.
-    ///
-    /// # Errors
-    /// The change does not suit an instruction, or a limit is reached.
-    pub fn change(
-        &mut self,
-        tokens: impl ExactSizeIterator<Item = u64>,
-        change: &Change,
-    ) -> Answer {
-        let bytes = OPERATION_BYTES + text_of_change(change);
-        self.change_of(tokens, change, bytes)
-    }
-
-    /// Requests code around each of these instructions.
-    ///
-    /// # Errors
-    /// As [`Transformation::change`].
-    pub fn around(
-        &mut self,
-        tokens: impl ExactSizeIterator<Item = u64>,
-        code: &SnippetBuilder,
-    ) -> Answer {
-        let change = Change::Around(code.snippet().clone());
-        self.change_of(tokens, &change, OPERATION_BYTES + code.bytes())
+    /// Returns the change that replaces an instruction by another call or field access.
+    fn redirection(&mut self, by: Instruction) -> Answer<Change> {
+        let opcode = u8::try_from(by.opcode).unwrap_or_default();
+        match by.operand {
+            Operand::Member(field) if matches!(opcode, opcode::GETSTATIC..=opcode::PUTFIELD) => {
+                Ok(Change::Field { opcode, field })
+            }
+            Operand::Member(method) => Ok(Change::Call(CallTarget { opcode, method })),
+            _ => Err(self.refuse_unsuitable(&"expected a call or a field access with a member")),
+        }
     }
 
     /// Requests a change that counts as `bytes` at each instruction.
-    fn change_of(
-        &mut self,
-        tokens: impl ExactSizeIterator<Item = u64>,
-        change: &Change,
-        bytes: usize,
-    ) -> Answer {
-        self.expect_room(tokens.len(), 0)?;
-        let code_bytes = self.with_code(bytes.saturating_mul(tokens.len()))?;
-        let at = self.instructions(tokens)?;
+    fn change(&mut self, at: &[InsertionPoint], change: &Change, bytes: usize) -> Answer {
+        self.expect_room(at.len(), 0)?;
+        let code_bytes = self.with_code(bytes.saturating_mul(at.len()))?;
+        let at = self.instructions(at)?;
         self.expect_without_events(&at)?;
         self.check(|checker| checker.check_changes(&at, change))?;
         let plan = &mut self.request.plan;
@@ -547,87 +514,39 @@ impl Transformation {
         Ok(())
     }
 
-    /// Requests a new body of a method.
-    ///
-    /// # Errors
-    /// The body does not fit the method, or a limit is reached.
-    pub fn replace_body(&mut self, method: MethodIndex, body: &SnippetBuilder) -> Answer {
-        let edit = ClassEdit::ReplaceBody {
-            method,
-            body: body.snippet().clone(),
-        };
-        self.edit_class(edit, body.bytes())
-    }
-
-    /// Requests a field.
-    ///
-    /// # Errors
-    /// The class or the JVM (for a loaded class) does not allow the field, or a limit is reached.
-    pub fn add_field(&mut self, field: NewField) -> Answer {
+    fn add_field(&mut self, field: edits::Field) -> Answer {
         let text = field.value.as_ref().map_or(0, text_of_constant);
         let bytes = ELEMENT_BYTES + field.name.len() + field.descriptor.len() + text;
-        self.edit_class(ClassEdit::AddField(field), bytes)
+        let edit = ClassEdit::AddField(NewField {
+            flags: field.access_flags,
+            name: field.name,
+            descriptor: field.descriptor,
+            value: field.value,
+        });
+        self.edit_class(edit, bytes)
     }
 
-    /// Requests a method; without a body it is abstract or native.
-    ///
-    /// # Errors
-    /// As [`Transformation::add_field`].
-    pub fn add_method(
+    fn add_method(
         &mut self,
         flags: u16,
         name: String,
         descriptor: String,
-        body: Option<&SnippetBuilder>,
+        body: Option<&[Instruction]>,
     ) -> Answer {
-        let code = body.map_or(0, SnippetBuilder::bytes);
+        let body = body.map(|body| self.assemble(body)).transpose()?;
+        let code = body.as_ref().map_or(0, |body| body.bytes);
         let bytes = ELEMENT_BYTES + name.len() + descriptor.len() + code;
         let edit = ClassEdit::AddMethod(NewMethod {
             flags,
             name,
             descriptor,
-            body: body.map(|body| body.snippet().clone()),
+            body: body.map(|body| body.snippet),
         });
         self.edit_class(edit, bytes)
     }
 
-    /// Requests a direct superinterface.
-    ///
-    /// # Errors
-    /// As [`Transformation::add_field`].
-    pub fn add_interface(&mut self, name: String) -> Answer {
-        let bytes = ELEMENT_BYTES + name.len();
-        self.edit_class(ClassEdit::AddInterface(name), bytes)
-    }
-
-    /// Requests an annotation.
-    ///
-    /// # Errors
-    /// As [`Transformation::add_field`].
-    pub fn annotate(&mut self, target: Target, visible: bool, value: &AnnotationBuilder) -> Answer {
-        let bytes = ELEMENT_BYTES + value.bytes();
-        let edit = ClassEdit::AddAnnotation {
-            target,
-            visible,
-            annotation: value.annotation().clone(),
-        };
-        self.edit_class(edit, bytes)
-    }
-
-    /// Requests a new name of a member, wherever the class declares or names it.
-    ///
-    /// # Errors
-    /// As [`Transformation::add_field`].
-    pub fn rename_member(&mut self, member: Member, to: String) -> Answer {
-        let bytes = ELEMENT_BYTES + text_of(&member) + to.len();
-        self.edit_class(ClassEdit::RenameMember { member, to }, bytes)
-    }
-
-    /// Requests a new name of a type, wherever the class names it.
-    ///
-    /// # Errors
-    /// As [`Transformation::add_field`], and for the class itself, which the JVM loads by its name.
-    pub fn rename_type(&mut self, from: String, to: String) -> Answer {
+    /// Requests a new name of a type. The class itself keeps its name.
+    fn rename_type(&mut self, from: String, to: String) -> Answer {
         if self.class().this_class() == from.as_str() {
             let cause = format!("{from} keeps its name: the JVM loads the class by it");
             return Err(self.refuse_unsuitable(&cause));
@@ -636,11 +555,8 @@ impl Transformation {
         self.edit_class(ClassEdit::RenameType { from, to }, bytes)
     }
 
-    /// Requests an attribute.
-    ///
-    /// # Errors
-    /// As [`Transformation::add_field`], and for the name of an attribute that the JVM reads.
-    pub fn add_attribute(&mut self, target: Target, name: String, contents: Vec<u8>) -> Answer {
+    /// Requests an attribute that the JVM does not read.
+    fn add_attribute(&mut self, target: Target, name: String, contents: Vec<u8>) -> Answer {
         if is_predefined(&name) {
             let cause =
                 format!("expected an attribute that the JVM ignores (JVMS 4.7), found {name}");
@@ -656,11 +572,7 @@ impl Transformation {
     }
 
     /// Requests a class file that replaces the class.
-    ///
-    /// # Errors
-    /// The class file is invalid, is another class, has another shape, or is too long.
-    /// The class may also have a replacement already.
-    pub fn replace_class(&mut self, bytes: Vec<u8>) -> Answer {
+    fn replace_class(&mut self, bytes: Vec<u8>) -> Answer {
         if bytes.len() > MAX_CLASS_BYTES {
             let message = format!(
                 "expected a class file of at most {MAX_CLASS_BYTES} bytes, found {}",
@@ -706,8 +618,7 @@ impl Transformation {
     }
 
     /// Keeps a note about an insertion point, up to a limit, and returns the kept part.
-    pub fn note(&mut self, token: u64, mut text: String) -> Option<&Note> {
-        let point = self.point(token)?;
+    pub fn note(&mut self, point: InsertionPoint, mut text: String) -> Option<&Note> {
         if self.request.notes.len() == MAX_NOTES {
             return None;
         }
@@ -747,26 +658,19 @@ impl Transformation {
         added.map_err(|error| self.refuse_full(&error))
     }
 
-    /// Returns the instructions at insertion points, all of which must be instruction locations.
-    fn instructions(
-        &mut self,
-        tokens: impl Iterator<Item = u64>,
-    ) -> Answer<Vec<(MethodIndex, Bci)>> {
-        tokens
-            .map(|token| match self.known_point(token)? {
-                InsertionPoint {
-                    method,
-                    location: Location::At(bci),
-                } => Ok((method, bci)),
-                point => {
+    /// Returns the instructions at points, all of which must be points of instructions.
+    fn instructions(&mut self, at: &[InsertionPoint]) -> Answer<Vec<(MethodIndex, Bci)>> {
+        at.iter()
+            .map(|point| {
+                instruction_of(point).ok_or_else(|| {
                     let found = point.location;
                     let cause = format!("expected an instruction, found the location `{found}`");
                     let refused = RefusedRequest::unsuitable(instruction_at(found), &cause);
-                    Err(self.refuse(RefusedRequest {
-                        help: Some("get the sites of instructions from `method-view.at`"),
+                    self.refuse(RefusedRequest {
+                        help: Some("use the point of the instruction itself (kind 5)"),
                         ..refused
-                    }))
-                }
+                    })
+                })
             })
             .collect()
     }
@@ -775,27 +679,6 @@ impl Transformation {
     fn check(&mut self, ask: impl FnOnce(&mut Checker<'_>) -> Result<(), PlanError>) -> Answer {
         let asked = self.class.check(ask);
         asked.map_err(|error| self.refuse(RefusedRequest::unsuitable(bci_of(&error), &error)))
-    }
-
-    /// Checks that code can be inserted. The points of `entry` and `unwind` are created without this check.
-    fn expect_code(&self, point: InsertionPoint) -> Result<(), PlanError> {
-        let method = point.method;
-        let found = self.class().method(method);
-        if !found.is_some_and(|found| found.has_code()) {
-            return Err(PlanError::NoCode { method });
-        }
-        match point.location {
-            Location::At(_) => Err(PlanError::Misplaced { point }),
-            _ => Ok(()),
-        }
-    }
-
-    /// Returns the location for a token, or the refusal for an unknown one.
-    fn known_point(&mut self, token: u64) -> Answer<InsertionPoint> {
-        self.point(token).ok_or_else(|| {
-            let cause = format!("site {token:#x} was not made by a view of this class");
-            self.refuse_unsuitable(&cause)
-        })
     }
 
     /// Adds edits and tag bytes, checks both limits, and returns the new tag bytes.
@@ -879,16 +762,49 @@ fn exits_of(method: Method<'_, '_>) -> Vec<Bci> {
     leaves.map(|found| found.bci).collect()
 }
 
-/// Returns the bytes of text in an instruction change.
-fn text_of_change(change: &Change) -> usize {
-    match change {
-        Change::Call(target) => text_of(&target.method),
-        Change::Field { field, .. } => text_of(field),
-        Change::Factory(method) => text_of(method),
-        Change::New { class, .. } => class.len(),
-        Change::Remove(value) => value.as_ref().map_or(0, text_of_constant),
-        _ => 0,
+/// Returns the bci of an instruction location.
+#[must_use]
+pub fn instruction_at(place: Location) -> Option<u16> {
+    match place {
+        Location::Before(bci)
+        | Location::At(bci)
+        | Location::FallThrough(bci)
+        | Location::Jump { source: bci, .. } => Some(bci.0),
+        Location::Entry | Location::Unwind => None,
     }
+}
+
+/// Returns the rewriter's form of a target.
+fn target_of(target: edits::Target) -> Target {
+    match target {
+        edits::Target::Class => Target::Class,
+        edits::Target::Field(field) => Target::Field {
+            name: field.name,
+            descriptor: field.descriptor,
+        },
+        edits::Target::Method(index) => Target::Method(MethodIndex(index)),
+    }
+}
+
+/// Returns the rewriter's form of the values of a span.
+fn capture_of(capture: &edits::Capture) -> Capture {
+    let mut result = Capture {
+        returned: capture.returned,
+        thrown: capture.thrown,
+        sum_up: capture.summed_up,
+        ..Capture::default()
+    };
+    if let Some(bytes) = capture.limit {
+        result.limit = bytes.min(MAX_LIMIT);
+    }
+    capture
+        .arguments
+        .iter()
+        .for_each(|index| result.argument(*index));
+    if capture.all_arguments {
+        result.arguments = Arguments::All;
+    }
+    result
 }
 
 /// Returns the bytes of text in a constant.

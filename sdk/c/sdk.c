@@ -137,10 +137,10 @@ text_t dotted(text_t internal_name) {
   return name;
 }
 
-bool refused(const types_failure_t *failure, text_t *why) {
-  text_t help = failure->help.is_some ? failure->help.val : TEXT("");
-  text_t separator = failure->help.is_some ? TEXT("; ") : TEXT("");
-  text_t parts[] = {failure->code, TEXT(": "), failure->message, separator, help};
+bool refused(const types_refusal_t *refusal, text_t *why) {
+  text_t help = refusal->help.is_some ? refusal->help.val : TEXT("");
+  text_t separator = refusal->help.is_some ? TEXT("; ") : TEXT("");
+  text_t parts[] = {refusal->code, TEXT(": "), refusal->message, separator, help};
   *why = text_joined(ALL(parts));
   return false;
 }

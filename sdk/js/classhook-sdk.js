@@ -9,7 +9,48 @@
 import { log } from 'classhook:plugin/host@0.1.0';
 
 /** Levels of `print`. */
-export const [ERROR, WARN, INFO, DEBUG, TRACE] = [0, 1, 2, 3, 4];
+export const [ERROR, WARN, INFO, DEBUG, TRACE] = ['error', 'warn', 'info', 'debug', 'trace'];
+
+/** Packs the parts of an insertion point. */
+const point = (kind, method, bci = 0, target = 0) =>
+  (BigInt(kind) << 48n) | (BigInt(target) << 32n) | (BigInt(bci) << 16n) | BigInt(method);
+
+/** Insertion points: the points of a method, by its index and the bci of an instruction. */
+export const points = {
+  /** The method entry, reached once per invocation. */
+  entry: (method) => point(0, method),
+  /** Before an instruction, on every path to it. */
+  before: (method, bci) => point(1, method, bci),
+  /** Behind an instruction, when it completes normally and the next instruction follows. */
+  fallThrough: (method, bci) => point(2, method, bci),
+  /** On the jump of an instruction to a target. */
+  jump: (method, bci, target) => point(3, method, bci, target),
+  /** Where an exception leaves the method. */
+  unwind: (method) => point(4, method),
+  /** The instruction itself, for edits that change it. */
+  instruction: (method, bci) => point(5, method, bci),
+  /** Returns the parts of an insertion point. */
+  parts: (packed) => ({
+    kind: Number(packed >> 48n),
+    method: Number(packed & 0xffffn),
+    bci: Number((packed >> 16n) & 0xffffn),
+    target: Number((packed >> 32n) & 0xffffn),
+  }),
+};
+
+/** Returns the parts of an instruction of `instructions`. */
+export function instruction(packed) {
+  return {
+    bci: Number(packed & 0xffffn),
+    opcode: Number((packed >> 16n) & 0xffn),
+    operand: Number(BigInt.asIntN(32, packed >> 32n)),
+  };
+}
+
+/** Returns the parts of an entry of `lines`. */
+export function line(packed) {
+  return { bci: packed & 0xffff, number: packed >>> 16 };
+}
 
 /** Logs a line. */
 export function print(text, level = INFO) {

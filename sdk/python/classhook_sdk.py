@@ -15,10 +15,65 @@ import time
 from componentize_py_types import Err
 from wit_world import exports
 from wit_world.imports import host
-from wit_world.imports.types import Failure
+from wit_world.imports.host import Level
+from wit_world.imports.types import Refusal
 
 # Levels of `host.log`.
-ERROR, WARN, INFO, DEBUG, TRACE = range(5)
+ERROR, WARN, INFO, DEBUG, TRACE = Level.ERROR, Level.WARN, Level.INFO, Level.DEBUG, Level.TRACE
+
+
+def _point(kind, method, bci=0, target=0):
+    return kind << 48 | target << 32 | bci << 16 | method
+
+
+class Point:
+    """Insertion points: the points of a method, by its index and the bci of an instruction."""
+
+    @staticmethod
+    def entry(method):
+        """The method entry, reached once per invocation."""
+        return _point(0, method)
+
+    @staticmethod
+    def before(method, bci):
+        """Before an instruction, on every path to it."""
+        return _point(1, method, bci)
+
+    @staticmethod
+    def fall_through(method, bci):
+        """Behind an instruction, when it completes normally and the next instruction follows."""
+        return _point(2, method, bci)
+
+    @staticmethod
+    def jump(method, bci, target):
+        """On the jump of an instruction to a target."""
+        return _point(3, method, bci, target)
+
+    @staticmethod
+    def unwind(method):
+        """Where an exception leaves the method."""
+        return _point(4, method)
+
+    @staticmethod
+    def instruction(method, bci):
+        """The instruction itself, for edits that change it."""
+        return _point(5, method, bci)
+
+    @staticmethod
+    def parts(packed):
+        """Returns the kind, method, bci and target of an insertion point."""
+        return packed >> 48, packed & 0xFFFF, packed >> 16 & 0xFFFF, packed >> 32 & 0xFFFF
+
+
+def instruction(packed):
+    """Returns the bci, opcode and operand of an instruction of `instructions`."""
+    operand = packed >> 32
+    return packed & 0xFFFF, packed >> 16 & 0xFF, operand - (1 << 32) if operand >> 31 else operand
+
+
+def line(packed):
+    """Returns the bci and number of an entry of `lines`."""
+    return packed & 0xFFFF, packed >> 16
 
 
 class Settings:
@@ -108,7 +163,7 @@ def _text(error):
     if not isinstance(error, Err):
         return f"{type(error).__name__}: {error}{place}"
     failure = error.value
-    if not isinstance(failure, Failure):
+    if not isinstance(failure, Refusal):
         return f"{failure}{place}"
     return "; ".join(part for part in [f"{failure.code}: {failure.message}{place}", failure.help] if part)
 

@@ -8,4 +8,5 @@ wit_bindgen::generate!({
     export_macro_name: "export_transform_plugin",
     additional_derives: [PartialEq],
     default_bindings_module: "classhook_sdk::bindings",
+    with: { "classhook:plugin/types@0.1.0": edits::wit },
 });

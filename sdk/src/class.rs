@@ -16,9 +16,10 @@ use crate::queries;
 use crate::raw;
 use crate::source::{ClassSource, MethodSource};
 use crate::wit::{
-    self, Annotated, Component, DynamicFound, Enclosing, Failure, FieldSummary, Handler,
-    InnerClass, Instruction, Jump, Line, MemberRef, MethodSummary, Parameter, Place, Site,
+    self, Annotated, Component, DynamicFound, Enclosing, FieldSummary, Handler, InnerClass,
+    Instruction, Line, MethodSummary, Parameter,
 };
+use edits::{Bci, InsertionPoint, InstructionKind, Location, Member, MethodIndex, Refusal};
 
 /// The class that is being loaded.
 pub struct Class<'a> {
@@ -171,37 +172,37 @@ impl<'a> Class<'a> {
 
     /// Finds the calls of methods whose names match a pattern, such as
     /// `java.sql.Statement.execute*`, in all methods of the class. Calls by `invokedynamic` are not
-    /// included. [`wit::Found::before`] and [`wit::Found::instruction`] convert the results to
-    /// places.
+    /// included. [`wit::Found::before`] and [`wit::Found::instruction`] are the points of the
+    /// results.
     ///
     /// # Errors
     /// If the pattern is invalid, or a code array cannot be decoded.
-    pub fn calls(&self, pattern: &str) -> Result<Vec<wit::Found>, Failure> {
-        queries::find(self.source, "call", None, pattern)
+    pub fn calls(&self, pattern: &str) -> Result<Vec<wit::Found>, Refusal> {
+        queries::find(self.source, InstructionKind::Call, None, pattern)
     }
 
     /// Finds the accesses to fields whose names match a pattern, such as `com.acme.Account.*`.
     ///
     /// # Errors
     /// Those of [`Class::calls`].
-    pub fn field_accesses(&self, pattern: &str) -> Result<Vec<wit::Found>, Failure> {
-        queries::find(self.source, "field", None, pattern)
+    pub fn field_accesses(&self, pattern: &str) -> Result<Vec<wit::Found>, Refusal> {
+        queries::find(self.source, InstructionKind::Field, None, pattern)
     }
 
     /// Finds `monitorenter` and `monitorexit` in all methods of the class.
     ///
     /// # Errors
     /// If a code array cannot be decoded.
-    pub fn monitors(&self) -> Result<Vec<wit::Found>, Failure> {
-        queries::find(self.source, "monitor", None, "**")
+    pub fn monitors(&self) -> Result<Vec<wit::Found>, Refusal> {
+        queries::find(self.source, InstructionKind::Monitor, None, "**")
     }
 
     /// Finds `athrow` in all methods of the class.
     ///
     /// # Errors
     /// Those of [`Class::monitors`].
-    pub fn throws(&self) -> Result<Vec<wit::Found>, Failure> {
-        queries::find(self.source, "throw", None, "**")
+    pub fn throws(&self) -> Result<Vec<wit::Found>, Refusal> {
+        queries::find(self.source, InstructionKind::Throw, None, "**")
     }
 
     /// Finds the handlers of exceptions whose types match a pattern, such as
@@ -211,8 +212,8 @@ impl<'a> Class<'a> {
     ///
     /// # Errors
     /// Those of [`Class::calls`].
-    pub fn catches(&self, pattern: &str) -> Result<Vec<wit::Found>, Failure> {
-        queries::find(self.source, "catch", None, pattern)
+    pub fn catches(&self, pattern: &str) -> Result<Vec<wit::Found>, Refusal> {
+        queries::find(self.source, InstructionKind::Catch, None, pattern)
     }
 
     /// Finds the instructions that create objects and arrays whose types match a pattern over
@@ -220,8 +221,8 @@ impl<'a> Class<'a> {
     ///
     /// # Errors
     /// Those of [`Class::calls`].
-    pub fn allocations(&self, pattern: &str) -> Result<Vec<wit::Found>, Failure> {
-        queries::find(self.source, "allocation", None, pattern)
+    pub fn allocations(&self, pattern: &str) -> Result<Vec<wit::Found>, Refusal> {
+        queries::find(self.source, InstructionKind::Allocation, None, pattern)
     }
 
     /// Finds string constants whose text matches a pattern, such as `select *`. Includes string
@@ -230,10 +231,15 @@ impl<'a> Class<'a> {
     ///
     /// # Errors
     /// Those of [`Class::calls`].
-    pub fn strings(&self, pattern: &str) -> Result<Vec<wit::Found>, Failure> {
-        let mut found = queries::find(self.source, "string", None, pattern)?;
-        found.extend(queries::find(self.source, "recipe", None, pattern)?);
-        found.sort_by_key(|found| (found.method, found.bci));
+    pub fn strings(&self, pattern: &str) -> Result<Vec<wit::Found>, Refusal> {
+        let mut found = queries::find(self.source, InstructionKind::String, None, pattern)?;
+        found.extend(queries::find(
+            self.source,
+            InstructionKind::Recipe,
+            None,
+            pattern,
+        )?);
+        found.sort_by_key(|found| (found.method(), found.bci()));
         Ok(found)
     }
 
@@ -242,7 +248,7 @@ impl<'a> Class<'a> {
     ///
     /// # Errors
     /// Those of [`Class::calls`].
-    pub fn dynamic_calls(&self, pattern: &str) -> Result<Vec<DynamicFound>, Failure> {
+    pub fn dynamic_calls(&self, pattern: &str) -> Result<Vec<DynamicFound>, Refusal> {
         queries::dynamic_calls(self.source, None, pattern)
     }
 
@@ -312,14 +318,6 @@ impl<'a> Class<'a> {
             start = u32::from_be_bytes(*next);
         }
         Ok(())
-    }
-
-    /// Returns the sites for places in any methods, in the same order.
-    ///
-    /// # Errors
-    /// If a place does not exist.
-    pub fn sites(&self, at: &[Place]) -> Result<Vec<Site>, Failure> {
-        self.source.sites(at)
     }
 }
 
@@ -400,7 +398,7 @@ pub struct Call {
     /// The opcode: `invokevirtual`, `invokespecial`, `invokestatic` or `invokeinterface`.
     pub opcode: u8,
     /// The called method.
-    pub target: MemberRef,
+    pub target: Member,
     /// The line, or 0 if unknown.
     pub line: u16,
 }
@@ -436,7 +434,7 @@ fn line_at(lines: &[Line], bci: u16) -> u16 {
         .map_or(0, |line| line.number)
 }
 
-/// A method of the class that is being loaded, with its code and the sites in it.
+/// A method of the class that is being loaded, with its code and the points in it.
 pub struct MethodView<'a> {
     index: u16,
     class: &'a dyn ClassSource,
@@ -460,7 +458,7 @@ impl MethodView<'_> {
     ///
     /// # Errors
     /// If the code array cannot be decoded.
-    pub fn instructions(&self) -> Result<Vec<Instruction>, Failure> {
+    pub fn instructions(&self) -> Result<Vec<Instruction>, Refusal> {
         self.inner.instructions()
     }
 
@@ -487,11 +485,11 @@ impl MethodView<'_> {
     ///
     /// # Errors
     /// If the code array cannot be decoded.
-    pub fn calls(&self, wanted: impl Fn(&MemberRef) -> bool) -> Result<Vec<Call>, Failure> {
-        let all = queries::find(self.class, "call", Some(self.index), "**")?;
+    pub fn calls(&self, wanted: impl Fn(&Member) -> bool) -> Result<Vec<Call>, Refusal> {
+        let all = queries::find(self.class, InstructionKind::Call, Some(self.index), "**")?;
         let wanted = all.into_iter().filter(|found| wanted(&found.target));
         let call = |found: wit::Found| Call {
-            bci: found.bci,
+            bci: found.bci().0,
             opcode: found.opcode,
             target: found.target,
             line: found.line,
@@ -505,11 +503,16 @@ impl MethodView<'_> {
     ///
     /// # Errors
     /// If the code array cannot be decoded.
-    pub fn allocations(&self, wanted: impl Fn(&str) -> bool) -> Result<Vec<Allocation>, Failure> {
-        let all = queries::find(self.class, "allocation", Some(self.index), "**")?;
+    pub fn allocations(&self, wanted: impl Fn(&str) -> bool) -> Result<Vec<Allocation>, Refusal> {
+        let all = queries::find(
+            self.class,
+            InstructionKind::Allocation,
+            Some(self.index),
+            "**",
+        )?;
         let wanted = all.into_iter().filter(|found| wanted(&found.target.owner));
         let allocation = |found: wit::Found| Allocation {
-            bci: found.bci,
+            bci: found.bci().0,
             made: found.target.owner,
             line: found.line,
         };
@@ -517,12 +520,12 @@ impl MethodView<'_> {
     }
 
     /// Finds the backward jumps of the method, in order; their targets are the heads of its loops.
-    /// [`MethodView::before`] of a target is reached in each iteration, [`MethodView::jumps`] of
-    /// these jumps only at the start of another iteration.
+    /// A point before a target is reached in each iteration, these points of the jumps only at the
+    /// start of another iteration.
     ///
     /// # Errors
     /// If the code array cannot be decoded.
-    pub fn loops(&self) -> Result<Vec<Jump>, Failure> {
+    pub fn loops(&self) -> Result<Vec<InsertionPoint>, Refusal> {
         queries::loops(self.class, self.index)
     }
 
@@ -563,7 +566,7 @@ impl MethodView<'_> {
 
     /// The field or method of a constant pool entry.
     #[must_use]
-    pub fn member(&self, pool_index: u16) -> Option<MemberRef> {
+    pub fn member(&self, pool_index: u16) -> Option<Member> {
         self.inner.member(pool_index)
     }
 
@@ -576,53 +579,61 @@ impl MethodView<'_> {
     /// The method entry, reached once per invocation; jumps to the first instruction do not reach
     /// it.
     #[must_use]
-    pub fn entry(&self) -> Site {
-        self.inner.entry()
+    pub fn entry(&self) -> InsertionPoint {
+        self.point(Location::Entry)
     }
 
-    /// The sites before every return instruction and `athrow`, in order.
+    /// The points before every return instruction and `athrow`, in order.
     #[must_use]
-    pub fn returns(&self) -> Vec<Site> {
+    pub fn returns(&self) -> Vec<InsertionPoint> {
         self.inner.returns()
     }
 
-    /// The sites before the instructions at `at`, on every path to them.
-    ///
-    /// # Errors
-    /// If no instruction begins at a bci.
-    pub fn before(&self, at: &[u16]) -> Result<Vec<Site>, Failure> {
-        self.inner.before(at)
+    /// The points before the instructions at `at`, on every path to them.
+    #[must_use]
+    pub fn before(&self, at: &[u16]) -> Vec<InsertionPoint> {
+        self.points(at, Location::Before)
     }
 
-    /// The sites behind the instructions at `at`, reached only when they complete normally and the
+    /// The points behind the instructions at `at`, reached only when they complete normally and the
     /// next instruction follows.
-    ///
-    /// # Errors
-    /// If no instruction that can continue with the next one begins at a bci.
-    pub fn fall_throughs(&self, at: &[u16]) -> Result<Vec<Site>, Failure> {
-        self.inner.fall_throughs(at)
+    #[must_use]
+    pub fn fall_throughs(&self, at: &[u16]) -> Vec<InsertionPoint> {
+        self.points(at, Location::FallThrough)
     }
 
-    /// The sites on jumps. All keys of a switch with the same target share one site.
-    ///
-    /// # Errors
-    /// If such a jump does not exist.
-    pub fn jumps(&self, at: &[Jump]) -> Result<Vec<Site>, Failure> {
-        self.inner.jumps(at)
+    /// The point on the jump from `source` to `target`. All keys of a switch with the same target
+    /// share it.
+    #[must_use]
+    pub fn jump(&self, source: u16, target: u16) -> InsertionPoint {
+        self.point(Location::Jump {
+            source: Bci(source),
+            target: Bci(target),
+        })
     }
 
-    /// The site where an exception leaves the method, because no handler in it catches the
+    /// The point where an exception leaves the method, because no handler in it catches the
     /// exception.
     #[must_use]
-    pub fn unwind(&self) -> Site {
-        self.inner.unwind()
+    pub fn unwind(&self) -> InsertionPoint {
+        self.point(Location::Unwind)
     }
 
-    /// The sites of the instructions at `at` themselves, for edits that change an instruction.
-    ///
-    /// # Errors
-    /// If no instruction begins at a bci.
-    pub fn at(&self, at: &[u16]) -> Result<Vec<Site>, Failure> {
-        self.inner.at(at)
+    /// The points of the instructions at `at` themselves, for edits that change an instruction.
+    #[must_use]
+    pub fn at(&self, at: &[u16]) -> Vec<InsertionPoint> {
+        self.points(at, Location::At)
+    }
+
+    fn points(&self, at: &[u16], location: fn(Bci) -> Location) -> Vec<InsertionPoint> {
+        let at = at.iter().map(|bci| self.point(location(Bci(*bci))));
+        at.collect()
+    }
+
+    /// Returns a point of this method.
+    #[must_use]
+    pub fn point(&self, location: Location) -> InsertionPoint {
+        let method = MethodIndex(self.index);
+        InsertionPoint { method, location }
     }
 }

@@ -3,11 +3,12 @@
 
 use crate::bindings::classhook::plugin::declarations as host;
 use crate::source::{ClassSide, ClassSource};
+use crate::wit::FoundAnnotation;
 pub use crate::wit::{
-    Annotated, Component, Enclosing, EnumConstant, InnerClass, NamedMethod, Parameter,
-    ParameterPlace,
+    Annotated, Component, Enclosing, InnerClass, NamedMethod, Parameter, ParameterPlace,
 };
-use crate::wit::{DeclaredElement, DeclaredValue, FoundAnnotation};
+pub use edits::EnumConstant;
+use edits::{Element, Value as DeclaredValue, Visibility};
 
 /// An annotation with its target.
 #[derive(Debug, Clone, PartialEq)]
@@ -102,11 +103,8 @@ pub enum Value {
 }
 
 /// Takes a value, with all values in it, from a list.
-fn value(
-    list: &mut impl Iterator<Item = DeclaredElement>,
-    visible: bool,
-) -> Option<(String, Value)> {
-    let DeclaredElement { name, value: next } = list.next()?;
+fn value(list: &mut impl Iterator<Item = Element>, visible: bool) -> Option<(String, Value)> {
+    let Element { name, value: next } = list.next()?;
     let value = match next {
         DeclaredValue::Boolean(value) => Value::Boolean(value),
         DeclaredValue::Byte(value) => Value::Byte(value),
@@ -117,10 +115,7 @@ fn value(
         DeclaredValue::Float(value) => Value::Float(value),
         DeclaredValue::Double(value) => Value::Double(value),
         DeclaredValue::Text(text) => Value::Text(text),
-        DeclaredValue::Enum(constant) => Value::Enum(EnumConstant {
-            descriptor: constant.descriptor,
-            name: constant.name,
-        }),
+        DeclaredValue::Enum(constant) => Value::Enum(constant),
         DeclaredValue::Class(descriptor) => Value::Class(descriptor),
         DeclaredValue::Annotation(found) => Value::Annotation(Annotation {
             kind: found.kind,
@@ -136,7 +131,7 @@ fn value(
 }
 
 fn several(
-    list: &mut impl Iterator<Item = DeclaredElement>,
+    list: &mut impl Iterator<Item = Element>,
     count: u16,
     visible: bool,
 ) -> Vec<(String, Value)> {
@@ -155,7 +150,7 @@ pub(crate) fn annotations(of: &dyn ClassSource, kinds: &[&str]) -> Vec<DeclaredA
     };
     let found = |found: FoundAnnotation| {
         let mut elements = found.elements.into_iter();
-        match value(&mut elements, found.visible)?.1 {
+        match value(&mut elements, found.visibility == Visibility::Visible)?.1 {
             Value::Annotation(annotation) => Some(DeclaredAnnotation {
                 of: found.of,
                 annotation,

@@ -1,6 +1,6 @@
 //! The error of a plugin that gives up on a class.
 
-use crate::wit::Failure;
+use edits::Refusal;
 
 /// The reason why a plugin gives up on a class; the user sees its text.
 #[derive(Debug, thiserror::Error)]
@@ -11,15 +11,15 @@ pub enum Error {
     Message(String),
     /// The host rejected a request.
     #[error("{}: {}", .0.code, .0.message)]
-    Refused(Failure),
+    Refused(Refusal),
 }
 
 /// The result of [`crate::Transformer::transform`].
 pub type Result<T = ()> = std::result::Result<T, Error>;
 
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
-        Self::Refused(failure)
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
     }
 }
 

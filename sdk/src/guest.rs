@@ -141,7 +141,11 @@ pub fn configure<T: Transformer>(config: &str) -> Result<T, String> {
 /// Installs a hook that logs the text of a panic, so that the host can report it.
 fn log_panics() {
     static HOOK: Once = Once::new();
-    HOOK.call_once(|| std::panic::set_hook(Box::new(|info| host::log(0, &panic_text(info)))));
+    HOOK.call_once(|| {
+        std::panic::set_hook(Box::new(|info| {
+            host::log(host::Level::Error, &panic_text(info))
+        }))
+    });
 }
 
 /// Creates an instance from a configuration as JSON. An error in a value begins with its path:

@@ -51,13 +51,10 @@
 
 #[doc(hidden)]
 pub mod bindings;
-mod capture;
 pub mod class;
 pub mod config;
 pub mod declared;
-pub mod edit;
 mod error;
-mod event;
 mod filter;
 #[doc(hidden)]
 pub mod guest;
@@ -75,16 +72,16 @@ mod raw;
 mod reporter;
 #[doc(hidden)]
 pub mod reporting;
-pub mod snippet;
 pub mod source;
 mod table;
 mod transformer;
 pub mod wit;
 
-pub use capture::Capture;
 pub use class::{Allocation, Call, Class, Method, MethodView};
+/// The vocabulary of edits: code, constants, members and insertion points.
+pub use edits as edit;
+pub use edits::{Capture, ColumnKind, Event, Snippet};
 pub use error::{Error, Result};
-pub use event::{Event, EventValue};
 pub use filter::Filter;
 pub use jvm_event_table::EventDetails;
 /// Opcodes, access flags, descriptors and names of the JVM specification.
@@ -93,6 +90,5 @@ pub use numbers::{CodeView, RawCode};
 pub use observer::{Batch, JvmEvent, Observer, Requests, StackFrame, Subscriptions};
 pub use plan::Plan;
 pub use reporter::{EventRow, Recorded, Report, Reporter, SumRow};
-pub use snippet::Snippet;
-pub use table::{ColumnKind, Table};
+pub use table::Table;
 pub use transformer::{NoSettings, Transformer};

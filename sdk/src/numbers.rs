@@ -1,5 +1,7 @@
 //! Encodes and decodes the values that `wit/plugin.wit` passes as plain numbers.
 
+use edits::{InsertionPoint, Location, MethodIndex};
+
 /// An instruction (JVMS 6.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instruction {
@@ -19,46 +21,6 @@ pub struct Line {
     pub bci: u16,
     /// The line number.
     pub number: u16,
-}
-
-/// A place in any method of the class, for which [`crate::MethodView`] has sites.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    /// Index of the method.
-    pub method: u16,
-    /// The position in the method.
-    pub at: At,
-}
-
-/// A position in a method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum At {
-    /// The method entry.
-    Entry,
-    /// In front of the instruction at this bci.
-    Before(u16),
-    /// Behind the instruction at this bci.
-    FallThrough(u16),
-    /// On a jump, given by the bci of its instruction and its target.
-    Jump(u16, u16),
-    /// The point where an exception leaves the method.
-    Unwind,
-    /// The instruction at this bci itself.
-    Instruction(u16),
-}
-
-impl From<Place> for u64 {
-    fn from(place: Place) -> Self {
-        let (kind, bci, target) = match place.at {
-            At::Entry => (0, 0, 0),
-            At::Before(bci) => (1, bci, 0),
-            At::FallThrough(bci) => (2, bci, 0),
-            At::Jump(source, target) => (3, source, target),
-            At::Unwind => (4, 0, 0),
-            At::Instruction(bci) => (5, bci, 0),
-        };
-        u64::from(place.method) | u64::from(bci) << 16 | u64::from(target) << 32 | kind << 48
-    }
 }
 
 impl From<u64> for Instruction {
@@ -171,11 +133,11 @@ impl<'l> CodeView<'l> {
         self.handlers.iter().copied().map(Covered::from)
     }
 
-    /// Returns a location in this method, for edits and points of a plan.
+    /// Returns a point in this method.
     #[must_use]
-    pub fn place(&self, at: At) -> Place {
-        let method = self.index;
-        Place { method, at }
+    pub fn point(&self, location: Location) -> InsertionPoint {
+        let method = MethodIndex(self.index);
+        InsertionPoint { method, location }
     }
 }
 
@@ -234,11 +196,11 @@ impl<'l> RawCode<'l> {
         self.handler_rows
     }
 
-    /// Returns a location in this method, for edits and points of a plan.
+    /// Returns a point in this method.
     #[must_use]
-    pub fn place(&self, at: At) -> Place {
-        let method = self.index;
-        Place { method, at }
+    pub fn point(&self, location: Location) -> InsertionPoint {
+        let method = MethodIndex(self.index);
+        InsertionPoint { method, location }
     }
 }
 
@@ -284,17 +246,6 @@ mod tests {
             target: 2,
         };
         assert_eq!(Covered::from(0x0000_0002_ffff_0001), covered);
-    }
-
-    #[test]
-    fn places_are_encoded_as_the_interface_specifies() {
-        let number = |at| u64::from(Place { method: 0xfffe, at });
-        assert_eq!(number(At::Entry), 0xfffe);
-        assert_eq!(number(At::Before(0x1234)), 0x0001_0000_1234_fffe);
-        assert_eq!(number(At::FallThrough(1)), 0x0002_0000_0001_fffe);
-        assert_eq!(number(At::Jump(1, 0xabcd)), 0x0003_abcd_0001_fffe);
-        assert_eq!(number(At::Unwind), 0x0004_0000_0000_fffe);
-        assert_eq!(number(At::Instruction(1)), 0x0005_0000_0001_fffe);
     }
 
     #[test]

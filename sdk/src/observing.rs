@@ -8,5 +8,5 @@ wit_bindgen::generate!({
     pub_export_macro: true,
     export_macro_name: "export_observer_plugin",
     default_bindings_module: "classhook_sdk::observing",
-    with: { "classhook:plugin/types@0.1.0": crate::bindings::classhook::plugin::types },
+    with: { "classhook:plugin/types@0.1.0": edits::wit },
 });

@@ -1,15 +1,13 @@
 //! The edits that a plugin can make to a class.
 
 use crate::bindings::classhook::plugin::{helpers, probes, raw, rewrite, structure};
-use crate::capture::Capture;
 use crate::class::MethodView;
-use crate::edit::{Annotation, Change, Constant, Edit, Field, Target};
-use crate::event::Event;
-use crate::imports::{annotation_of, capture_of, code_of, row_of, values_of};
-use crate::snippet::{Member, Snippet};
+use crate::imports::{capture_of, packed};
 use crate::source::{PlanSink, Side};
-use crate::table::Table;
-use crate::wit::{Failure, Place, ProbeId, Site};
+use edits::{
+    Annotation, Capture, Constant, Edit, Event, Field, FieldName, InsertionPoint, Instruction,
+    Member, MethodIndex, Operand, Refusal, Snippet, Tag, Target, Visibility,
+};
 
 /// The edits of one class. Each call records and checks one; all are applied only if
 /// [`crate::Transformer::transform`] returns `Ok`.
@@ -24,46 +22,32 @@ impl<'a> Plan<'a> {
         Self { sink }
     }
 
-    /// Inserts a probe with one bit per site: reached or not. Returns the probes in the order of
-    /// the sites.
+    /// Inserts a probe with one bit per point: reached or not. Returns the number of the
+    /// first probe; the others follow in the order of the points.
     ///
-    /// `tag` is stored with these probes. One call for many sites is much cheaper than many calls.
+    /// `tag` is stored with these probes: bytes, or a row of a table ([`crate::Table::row`]). One call for many points is much cheaper than many calls.
     ///
     /// # Errors
-    /// If a site does not exist or a limit is reached (65,536 edits, 1 MiB of tags per class).
-    pub fn hit(&mut self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure> {
+    /// If a point does not exist or a limit is reached (65,536 edits, 1 MiB of tags per class).
+    pub fn hit(&mut self, at: &[InsertionPoint], tag: impl Into<Tag>) -> Result<u32, Refusal> {
         match self.sink.side() {
-            Side::Host(plan) => probes::hit(plan, at, tag),
-            Side::Native(plan) => plan.hit(at, tag),
+            Side::Host(plan) => probes::hit(plan, &packed(at), &tag.into()),
+            Side::Native(plan) => plan.hit(at, tag.into()),
         }
     }
 
-    /// Inserts hit probes at places in any methods ([`crate::RawCode::place`]). Returns the first
-    /// probe; the others have the following numbers. Cheaper than to look up sites first.
-    ///
-    /// # Errors
-    /// If a place does not exist, and those of [`Plan::hit`]; no probe is then inserted.
-    pub fn hit_places(&mut self, at: &[Place], tag: &[u8]) -> Result<ProbeId, Failure> {
-        match self.sink.side() {
-            Side::Host(plan) => {
-                let numbers: Vec<u64> = at.iter().copied().map(u64::from).collect();
-                probes::hit_places(plan, &numbers, tag)
-            }
-            Side::Native(plan) => plan.hit_places(at, tag),
-        }
-    }
-
-    /// Inserts a 64-bit counter per site. Returns the probes in the order of the sites.
+    /// Inserts a 64-bit counter per point. Returns the number of the first probe;
+    /// the others follow in the order of the points.
     ///
     /// The counters are not synchronized: threads that increment one at the same time may count
     /// once.
     ///
     /// # Errors
     /// Those of [`Plan::hit`].
-    pub fn count(&mut self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure> {
+    pub fn count(&mut self, at: &[InsertionPoint], tag: impl Into<Tag>) -> Result<u32, Refusal> {
         match self.sink.side() {
-            Side::Host(plan) => probes::count(plan, at, tag),
-            Side::Native(plan) => plan.count(at, tag),
+            Side::Host(plan) => probes::count(plan, &packed(at), &tag.into()),
+            Side::Native(plan) => plan.count(at, tag.into()),
         }
     }
 
@@ -77,20 +61,20 @@ impl<'a> Plan<'a> {
         &mut self,
         method: &MethodView<'_>,
         capture: &Capture,
-        tag: &[u8],
-    ) -> Result<ProbeId, Failure> {
+        tag: impl Into<Tag>,
+    ) -> Result<u32, Refusal> {
         let index = method.index();
         match self.sink.side() {
-            Side::Host(plan) => probes::span(plan, index, &capture_of(capture), tag),
-            Side::Native(plan) => plan.span(index, capture, tag),
+            Side::Host(plan) => probes::span(plan, index, &capture_of(capture), &tag.into()),
+            Side::Native(plan) => plan.span(index, capture, tag.into()),
         }
     }
 
-    /// Records an event each time that one of the sites is reached: time, thread, and the values in
-    /// `event`. Calls and allocates nothing in the JVM. Returns the events in the order of the
-    /// sites.
+    /// Records an event each time that one of the points is reached: time, thread, and the values in
+    /// `event`. Calls and allocates nothing in the JVM. Returns the number of the first
+    /// event; the others follow in the order of the points.
     ///
-    /// A site of an instruction ([`MethodView::at`]) is reached in front of it; with
+    /// A point of an instruction ([`MethodView::at`]) is reached in front of it; with
     /// [`Event::stack`], when it has completed normally. An instruction whose operands or result
     /// are recorded has only one such event, and no other change.
     ///
@@ -98,7 +82,7 @@ impl<'a> Plan<'a> {
     /// use classhook_sdk::prelude::*;
     ///
     /// /// Records the statements of these calls of `Statement.execute(String)`, at most 100 per second each.
-    /// fn statements(calls: &[Site], plan: &mut Plan<'_>) -> Result {
+    /// fn statements(calls: &[InsertionPoint], plan: &mut Plan<'_>) -> Result {
     ///     let event = Event::default().operand("statement", 1).per_second(100);
     ///     plan.event(calls, &event, b"")?;
     ///     Ok(())
@@ -106,45 +90,30 @@ impl<'a> Plan<'a> {
     /// ```
     ///
     /// # Errors
-    /// If a value is missing at one of the sites, and those of [`Plan::hit`]; no event is then
+    /// If a value is missing at one of the points, and those of [`Plan::hit`]; no event is then
     /// inserted.
     pub fn event(
         &mut self,
-        at: &[Site],
+        at: &[InsertionPoint],
         event: &Event,
-        tag: &[u8],
-    ) -> Result<Vec<ProbeId>, Failure> {
+        tag: impl Into<Tag>,
+    ) -> Result<u32, Refusal> {
         match self.sink.side() {
-            Side::Host(plan) => probes::event(plan, at, &values_of(event), tag),
-            Side::Native(plan) => plan.event(at, event, tag),
+            Side::Host(plan) => probes::event(plan, &packed(at), event, &tag.into()),
+            Side::Native(plan) => plan.event(at, event, tag.into()),
         }
     }
 
-    /// Creates a table row, which is used as the tag of counts, spans and events. Counts and times
-    /// of rows with the same cells are added up; each event is a separate row with these cells in
-    /// front. `classhook report` and `classhook plugin run` show both.
-    ///
-    /// `cells` is the key of the row, with a text for each column and numbers in decimal. Texts are
-    /// cut at 1,024 bytes.
+    /// Inserts code at each of the points (capability `rewrite`).
     ///
     /// # Errors
-    /// If the cells do not fit the columns, a cell of a numeric column is no number, or a name does
-    /// not consist of at most 64 letters, digits, `-` and `_`.
-    pub fn row(&self, table: &Table, cells: &[&str]) -> Result<Vec<u8>, Failure> {
+    /// If the code does not fit one of the points; no code is then inserted.
+    pub fn insert(&mut self, at: &[InsertionPoint], code: &Snippet) -> Result<(), Refusal> {
         match self.sink.side() {
-            Side::Host(_) => row_of(table, cells),
-            Side::Native(plan) => plan.row(table, cells),
-        }
-    }
-
-    /// Inserts code at each of the sites (capability `rewrite`).
-    ///
-    /// # Errors
-    /// If the code does not fit one of the sites; no code is then inserted.
-    pub fn insert(&mut self, at: &[Site], code: &Snippet) -> Result<(), Failure> {
-        match self.sink.side() {
-            Side::Host(plan) => rewrite::insert(plan, at, &code_of(code)?),
-            Side::Native(plan) => plan.edit(&Edit::Insert(at, code)),
+            Side::Host(plan) => rewrite::insert(plan, &packed(at), code.instructions()),
+            Side::Native(plan) => {
+                plan.edit(Edit::Insert(at.to_vec(), code.instructions().to_vec()))
+            }
         }
     }
 
@@ -152,23 +121,34 @@ impl<'a> Plan<'a> {
     ///
     /// # Errors
     /// If the body does not fit the method, or was already replaced.
-    pub fn replace_body(&mut self, method: &MethodView<'_>, code: &Snippet) -> Result<(), Failure> {
+    pub fn replace_body(&mut self, method: &MethodView<'_>, code: &Snippet) -> Result<(), Refusal> {
         match self.sink.side() {
-            Side::Host(plan) => rewrite::replace_body(plan, method.index(), &code_of(code)?),
-            Side::Native(plan) => plan.edit(&Edit::Body(method.index(), code)),
+            Side::Host(plan) => rewrite::replace_body(plan, method.index(), code.instructions()),
+            Side::Native(plan) => plan.edit(Edit::ReplaceBody(
+                MethodIndex(method.index()),
+                code.instructions().to_vec(),
+            )),
         }
     }
 
     /// Inserts code in front of instructions, and behind them where they have completed normally
-    /// (capability `rewrite`). The sites here and in the following functions are those of
+    /// (capability `rewrite`). The points here and in the following functions are those of
     /// [`MethodView::at`].
     ///
     /// # Errors
-    /// If the code does not fit one of the sites; no code is then inserted.
-    pub fn wrap(&mut self, at: &[Site], before: &Snippet, after: &Snippet) -> Result<(), Failure> {
+    /// If the code does not fit one of the points; no code is then inserted.
+    pub fn wrap(
+        &mut self,
+        at: &[InsertionPoint],
+        before: &Snippet,
+        after: &Snippet,
+    ) -> Result<(), Refusal> {
+        let (before, after) = (before.instructions(), after.instructions());
         match self.sink.side() {
-            Side::Host(plan) => rewrite::wrap(plan, at, &code_of(before)?, &code_of(after)?),
-            Side::Native(plan) => plan.edit(&Edit::Wrap(at, before, after)),
+            Side::Host(plan) => rewrite::wrap(plan, &packed(at), before, after),
+            Side::Native(plan) => {
+                plan.edit(Edit::Wrap(at.to_vec(), before.to_vec(), after.to_vec()))
+            }
         }
     }
 
@@ -180,10 +160,10 @@ impl<'a> Plan<'a> {
     /// ```
     /// use classhook_sdk::opcode::{INVOKESTATIC, LLOAD, LSTORE, LSUB};
     /// use classhook_sdk::prelude::*;
-    /// use classhook_sdk::snippet::Member;
+    /// use classhook_sdk::edit::Member;
     ///
     /// /// Passes the receiver and the duration of each of these calls to `com.acme.Times.took(Object, long)`.
-    /// fn timed(calls: &[Site], plan: &mut Plan<'_>) -> Result {
+    /// fn timed(calls: &[InsertionPoint], plan: &mut Plan<'_>) -> Result {
     ///     let now = || Member::of_class("java/lang/System", "nanoTime", "()J");
     ///     let took = Member::of_class("com/acme/Times", "took", "(Ljava/lang/Object;J)V");
     ///     let mut code = Snippet::new();
@@ -195,11 +175,13 @@ impl<'a> Plan<'a> {
     /// ```
     ///
     /// # Errors
-    /// If the code does not fit one of the sites; no code is then inserted.
-    pub fn around(&mut self, at: &[Site], code: &Snippet) -> Result<(), Failure> {
+    /// If the code does not fit one of the points; no code is then inserted.
+    pub fn around(&mut self, at: &[InsertionPoint], code: &Snippet) -> Result<(), Refusal> {
         match self.sink.side() {
-            Side::Host(plan) => rewrite::around(plan, at, &code_of(code)?),
-            Side::Native(plan) => plan.edit(&Edit::Around(at, code)),
+            Side::Host(plan) => rewrite::around(plan, &packed(at), code.instructions()),
+            Side::Native(plan) => {
+                plan.edit(Edit::Around(at.to_vec(), code.instructions().to_vec()))
+            }
         }
     }
 
@@ -210,15 +192,16 @@ impl<'a> Plan<'a> {
     /// ```
     /// use classhook_sdk::opcode::INVOKESTATIC;
     /// use classhook_sdk::prelude::*;
-    /// use classhook_sdk::snippet::Member;
+    /// use classhook_sdk::edit::Member;
     ///
     /// /// Replaces `System.currentTimeMillis()` by `com.acme.Clock.now()` in this method.
     /// fn with_our_clock(method: &Method<'_>, plan: &mut Plan<'_>) -> Result {
     ///     let all = method.instructions()?;
     ///     let asks = |index: i32| method.member(index as u16).is_some_and(|it| it.name == "currentTimeMillis");
-    ///     let calls: Vec<u16> = all.iter().filter(|it| it.opcode == INVOKESTATIC && asks(it.operand)).map(|it| it.bci).collect();
+    ///     let calls = all.iter().filter(|it| it.opcode == INVOKESTATIC && asks(it.operand));
     ///     let now = Member::of_class("com/acme/Clock", "now", "()J");
-    ///     Ok(plan.redirect_call(&method.at(&calls)?, INVOKESTATIC, &now)?)
+    ///     let calls: Vec<u16> = calls.map(|it| it.bci).collect();
+    ///     Ok(plan.redirect_call(&method.at(&calls), INVOKESTATIC, &now)?)
     /// }
     /// ```
     ///
@@ -226,18 +209,11 @@ impl<'a> Plan<'a> {
     /// If the method does not fit one of the instructions; none is then changed.
     pub fn redirect_call(
         &mut self,
-        at: &[Site],
+        at: &[InsertionPoint],
         opcode: u8,
         target: &Member,
-    ) -> Result<(), Failure> {
-        match self.sink.side() {
-            Side::Host(plan) => {
-                rewrite::redirect_call(plan, at, opcode, &target.reference(), target.interface)
-            }
-            Side::Native(plan) => {
-                plan.edit(&Edit::Change(at, Change::Call(opcode, target.clone())))
-            }
-        }
+    ) -> Result<(), Refusal> {
+        self.redirect(at, opcode, target)
     }
 
     /// Redirects field accesses to another field of the same type (capability `rewrite`).
@@ -246,15 +222,23 @@ impl<'a> Plan<'a> {
     /// Those of [`Plan::redirect_call`].
     pub fn redirect_field(
         &mut self,
-        at: &[Site],
+        at: &[InsertionPoint],
         opcode: u8,
         target: &Member,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Refusal> {
+        self.redirect(at, opcode, target)
+    }
+
+    fn redirect(
+        &mut self,
+        at: &[InsertionPoint],
+        opcode: u8,
+        target: &Member,
+    ) -> Result<(), Refusal> {
+        let by = Instruction::new(opcode, Operand::Member(target.clone()));
         match self.sink.side() {
-            Side::Host(plan) => rewrite::redirect_field(plan, at, opcode, &target.reference()),
-            Side::Native(plan) => {
-                plan.edit(&Edit::Change(at, Change::Field(opcode, target.clone())))
-            }
+            Side::Host(plan) => rewrite::redirect(plan, &packed(at), &by),
+            Side::Native(plan) => plan.edit(Edit::Redirect(at.to_vec(), by)),
         }
     }
 
@@ -263,12 +247,14 @@ impl<'a> Plan<'a> {
     ///
     /// # Errors
     /// Those of [`Plan::redirect_call`].
-    pub fn redirect_allocation(&mut self, at: &[Site], target: &Member) -> Result<(), Failure> {
+    pub fn redirect_allocation(
+        &mut self,
+        at: &[InsertionPoint],
+        target: &Member,
+    ) -> Result<(), Refusal> {
         match self.sink.side() {
-            Side::Host(plan) => {
-                rewrite::redirect_allocation(plan, at, &target.reference(), target.interface)
-            }
-            Side::Native(plan) => plan.edit(&Edit::Change(at, Change::Factory(target.clone()))),
+            Side::Host(plan) => rewrite::redirect_allocation(plan, &packed(at), target),
+            Side::Native(plan) => plan.edit(Edit::RedirectAllocation(at.to_vec(), target.clone())),
         }
     }
 
@@ -278,10 +264,10 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// Those of [`Plan::redirect_call`], and if the class file does not show that the class is a
     /// subclass: see [`Plan::allocate_with_cast`].
-    pub fn allocate(&mut self, at: &[Site], name: &str) -> Result<(), Failure> {
+    pub fn allocate(&mut self, at: &[InsertionPoint], name: &str) -> Result<(), Refusal> {
         match self.sink.side() {
-            Side::Host(plan) => rewrite::allocate(plan, at, name),
-            Side::Native(plan) => plan.edit(&Edit::Change(at, Change::New(name.to_owned()))),
+            Side::Host(plan) => rewrite::allocate(plan, &packed(at), name),
+            Side::Native(plan) => plan.edit(Edit::Allocate(at.to_vec(), name.to_owned(), false)),
         }
     }
 
@@ -291,12 +277,10 @@ impl<'a> Plan<'a> {
     ///
     /// # Errors
     /// Those of [`Plan::redirect_call`].
-    pub fn allocate_with_cast(&mut self, at: &[Site], name: &str) -> Result<(), Failure> {
+    pub fn allocate_with_cast(&mut self, at: &[InsertionPoint], name: &str) -> Result<(), Refusal> {
         match self.sink.side() {
-            Side::Host(plan) => rewrite::allocate_with_cast(plan, at, name),
-            Side::Native(plan) => {
-                plan.edit(&Edit::Change(at, Change::NewWithCast(name.to_owned())))
-            }
+            Side::Host(plan) => rewrite::allocate_with_cast(plan, &packed(at), name),
+            Side::Native(plan) => plan.edit(Edit::Allocate(at.to_vec(), name.to_owned(), true)),
         }
     }
 
@@ -305,10 +289,14 @@ impl<'a> Plan<'a> {
     ///
     /// # Errors
     /// Those of [`Plan::redirect_call`].
-    pub fn remove(&mut self, at: &[Site], value: Option<&Constant>) -> Result<(), Failure> {
+    pub fn remove(
+        &mut self,
+        at: &[InsertionPoint],
+        value: Option<&Constant>,
+    ) -> Result<(), Refusal> {
         match self.sink.side() {
-            Side::Host(plan) => rewrite::remove(plan, at, value),
-            Side::Native(plan) => plan.edit(&Edit::Change(at, Change::Remove(value.cloned()))),
+            Side::Host(plan) => rewrite::remove(plan, &packed(at), value),
+            Side::Native(plan) => plan.edit(Edit::Remove(at.to_vec(), value.cloned())),
         }
     }
 
@@ -330,10 +318,10 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// If the bytes are no valid class file, or of another class, another shape or a newer version.
     /// Also if the class file was already replaced, or the plan has structural edits.
-    pub fn replace_class(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+    pub fn replace_class(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
         match self.sink.side() {
             Side::Host(plan) => raw::replace(plan, bytes),
-            Side::Native(plan) => plan.edit(&Edit::Class(bytes)),
+            Side::Native(plan) => plan.edit(Edit::ReplaceClass(bytes.to_vec())),
         }
     }
 
@@ -346,7 +334,7 @@ impl<'a> Plan<'a> {
     /// ```
     /// use classhook_sdk::opcode::INVOKESTATIC;
     /// use classhook_sdk::prelude::*;
-    /// use classhook_sdk::snippet::Member;
+    /// use classhook_sdk::edit::Member;
     ///
     /// /// `class Log { static void entered(String method) … }`, compiled with `javac --release 8`.
     /// fn log_each_method(log: &[u8], class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
@@ -364,7 +352,7 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// If a class file is invalid, older than version 51, or has a supertype that is neither in
     /// `java/` nor earlier in the list; and beyond 64 classes or 1 MiB for one class.
-    pub fn helpers(&mut self, class_files: &[&[u8]]) -> Result<Vec<String>, Failure> {
+    pub fn helpers(&mut self, class_files: &[&[u8]]) -> Result<Vec<String>, Refusal> {
         let files: Vec<Vec<u8>> = class_files.iter().map(|file| file.to_vec()).collect();
         match self.sink.side() {
             Side::Host(plan) => helpers::define(plan, &files),
@@ -377,7 +365,7 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// If a field of that name and type exists, or the JVM would reject it: a loaded class cannot
     /// get fields ([`crate::Class::is_retransforming`]).
-    pub fn add_field(&mut self, field: &Field) -> Result<(), Failure> {
+    pub fn add_field(&mut self, field: &Field) -> Result<(), Refusal> {
         match self.sink.side() {
             Side::Host(plan) => structure::add_field(
                 plan,
@@ -386,7 +374,7 @@ impl<'a> Plan<'a> {
                 &field.descriptor,
                 field.value.as_ref(),
             ),
-            Side::Native(plan) => plan.edit(&Edit::AddField(field)),
+            Side::Native(plan) => plan.edit(Edit::AddField(field.clone())),
         }
     }
 
@@ -401,13 +389,16 @@ impl<'a> Plan<'a> {
         name: &str,
         descriptor: &str,
         body: Option<&Snippet>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Refusal> {
+        let body = body.map(Snippet::instructions);
         match self.sink.side() {
-            Side::Host(plan) => {
-                let body = body.map(code_of).transpose()?;
-                structure::add_method(plan, access_flags, name, descriptor, body.as_ref())
-            }
-            Side::Native(plan) => plan.edit(&Edit::AddMethod(access_flags, name, descriptor, body)),
+            Side::Host(plan) => structure::add_method(plan, access_flags, name, descriptor, body),
+            Side::Native(plan) => plan.edit(Edit::AddMethod(
+                access_flags,
+                name.to_owned(),
+                descriptor.to_owned(),
+                body.map(<[_]>::to_vec),
+            )),
         }
     }
 
@@ -415,10 +406,10 @@ impl<'a> Plan<'a> {
     ///
     /// # Errors
     /// Those of [`Plan::add_field`].
-    pub fn add_interface(&mut self, name: &str) -> Result<(), Failure> {
+    pub fn add_interface(&mut self, name: &str) -> Result<(), Refusal> {
         match self.sink.side() {
             Side::Host(plan) => structure::add_interface(plan, name),
-            Side::Native(plan) => plan.edit(&Edit::AddInterface(name)),
+            Side::Native(plan) => plan.edit(Edit::AddInterface(name.to_owned())),
         }
     }
 
@@ -426,11 +417,12 @@ impl<'a> Plan<'a> {
     ///
     /// # Errors
     /// If the class already has such an annotation.
-    pub fn annotate_class(&mut self, visible: bool, value: &Annotation) -> Result<(), Failure> {
-        match self.sink.side() {
-            Side::Host(plan) => structure::annotate_class(plan, visible, &annotation_of(value)),
-            Side::Native(plan) => plan.edit(&Edit::Annotate(Target::Class, visible, value)),
-        }
+    pub fn annotate_class(
+        &mut self,
+        visibility: Visibility,
+        value: &Annotation,
+    ) -> Result<(), Refusal> {
+        self.annotate(&Target::Class, visibility, value)
     }
 
     /// Annotates a field of the class (capability `structure`).
@@ -441,18 +433,10 @@ impl<'a> Plan<'a> {
         &mut self,
         name: &str,
         descriptor: &str,
-        visible: bool,
+        visibility: Visibility,
         value: &Annotation,
-    ) -> Result<(), Failure> {
-        match self.sink.side() {
-            Side::Host(plan) => {
-                structure::annotate_field(plan, name, descriptor, visible, &annotation_of(value))
-            }
-            Side::Native(plan) => {
-                let target = Target::Field(name.to_owned(), descriptor.to_owned());
-                plan.edit(&Edit::Annotate(target, visible, value))
-            }
-        }
+    ) -> Result<(), Refusal> {
+        self.annotate(&field_of(name, descriptor), visibility, value)
     }
 
     /// Annotates a method (capability `structure`).
@@ -462,16 +446,10 @@ impl<'a> Plan<'a> {
     pub fn annotate_method(
         &mut self,
         method: &MethodView<'_>,
-        visible: bool,
+        visibility: Visibility,
         value: &Annotation,
-    ) -> Result<(), Failure> {
-        let index = method.index();
-        match self.sink.side() {
-            Side::Host(plan) => {
-                structure::annotate_method(plan, index, visible, &annotation_of(value))
-            }
-            Side::Native(plan) => plan.edit(&Edit::Annotate(Target::Method(index), visible, value)),
-        }
+    ) -> Result<(), Refusal> {
+        self.annotate(&Target::Method(method.index()), visibility, value)
     }
 
     /// Renames a field or method, of this or another class, in the declarations and references of
@@ -479,10 +457,10 @@ impl<'a> Plan<'a> {
     ///
     /// # Errors
     /// Those of [`Plan::add_field`].
-    pub fn rename_member(&mut self, member: &Member, name: &str) -> Result<(), Failure> {
+    pub fn rename_member(&mut self, member: &Member, name: &str) -> Result<(), Refusal> {
         match self.sink.side() {
-            Side::Host(plan) => structure::rename_member(plan, &member.reference(), name),
-            Side::Native(plan) => plan.edit(&Edit::Rename(member, name)),
+            Side::Host(plan) => structure::rename_member(plan, member, name),
+            Side::Native(plan) => plan.edit(Edit::RenameMember(member.clone(), name.to_owned())),
         }
     }
 
@@ -491,10 +469,10 @@ impl<'a> Plan<'a> {
     ///
     /// # Errors
     /// Those of [`Plan::add_field`], and for the class itself, which keeps its name.
-    pub fn rename_type(&mut self, name: &str, to: &str) -> Result<(), Failure> {
+    pub fn rename_type(&mut self, name: &str, to: &str) -> Result<(), Refusal> {
         match self.sink.side() {
             Side::Host(plan) => structure::rename_type(plan, name, to),
-            Side::Native(plan) => plan.edit(&Edit::RenameType(name, to)),
+            Side::Native(plan) => plan.edit(Edit::RenameType(name.to_owned(), to.to_owned())),
         }
     }
 
@@ -503,11 +481,8 @@ impl<'a> Plan<'a> {
     ///
     /// # Errors
     /// If the class already has such an attribute, or the JVM defines the name (JVMS 4.7).
-    pub fn add_class_attribute(&mut self, name: &str, contents: &[u8]) -> Result<(), Failure> {
-        match self.sink.side() {
-            Side::Host(plan) => structure::add_class_attribute(plan, name, contents),
-            Side::Native(plan) => plan.edit(&Edit::AddAttribute(Target::Class, name, contents)),
-        }
+    pub fn add_class_attribute(&mut self, name: &str, contents: &[u8]) -> Result<(), Refusal> {
+        self.add_attribute(&Target::Class, name, contents)
     }
 
     /// Adds an attribute to a field of the class (capability `structure`).
@@ -520,16 +495,8 @@ impl<'a> Plan<'a> {
         descriptor: &str,
         name: &str,
         contents: &[u8],
-    ) -> Result<(), Failure> {
-        match self.sink.side() {
-            Side::Host(plan) => {
-                structure::add_field_attribute(plan, field, descriptor, name, contents)
-            }
-            Side::Native(plan) => {
-                let target = Target::Field(field.to_owned(), descriptor.to_owned());
-                plan.edit(&Edit::AddAttribute(target, name, contents))
-            }
-        }
+    ) -> Result<(), Refusal> {
+        self.add_attribute(&field_of(field, descriptor), name, contents)
     }
 
     /// Adds an attribute to a method (capability `structure`).
@@ -541,18 +508,48 @@ impl<'a> Plan<'a> {
         method: &MethodView<'_>,
         name: &str,
         contents: &[u8],
-    ) -> Result<(), Failure> {
-        let index = method.index();
+    ) -> Result<(), Refusal> {
+        self.add_attribute(&Target::Method(method.index()), name, contents)
+    }
+
+    fn annotate(
+        &mut self,
+        target: &Target,
+        visibility: Visibility,
+        value: &Annotation,
+    ) -> Result<(), Refusal> {
+        let value = value.elements();
         match self.sink.side() {
-            Side::Host(plan) => structure::add_method_attribute(plan, index, name, contents),
+            Side::Host(plan) => structure::annotate(plan, target, visibility, &value),
+            Side::Native(plan) => plan.edit(Edit::Annotate(target.clone(), visibility, value)),
+        }
+    }
+
+    fn add_attribute(
+        &mut self,
+        target: &Target,
+        name: &str,
+        contents: &[u8],
+    ) -> Result<(), Refusal> {
+        match self.sink.side() {
+            Side::Host(plan) => structure::add_attribute(plan, target, name, contents),
             Side::Native(plan) => {
-                plan.edit(&Edit::AddAttribute(Target::Method(index), name, contents))
+                let (name, contents) = (name.to_owned(), contents.to_vec());
+                plan.edit(Edit::AddAttribute(target.clone(), name, contents))
             }
         }
     }
 
-    /// Adds a note for the user about an action, or an omission, at a site.
-    pub fn note(&mut self, at: Site, text: &str) {
+    /// Adds a note for the user about an action, or an omission, at a point.
+    pub fn note(&mut self, at: InsertionPoint, text: &str) {
         self.sink.note(at, text);
     }
+}
+
+/// Returns a field as the target of an annotation or attribute.
+fn field_of(name: &str, descriptor: &str) -> Target {
+    Target::Field(FieldName {
+        name: name.to_owned(),
+        descriptor: descriptor.to_owned(),
+    })
 }

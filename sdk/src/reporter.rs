@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 
 use crate::error::Result;
 use crate::source::RecordedSource;
-use crate::table::{ColumnKind, Table};
+use crate::table::Table;
 use crate::transformer::Transformer;
 use crate::wit::{RecordedEvent, RecordedTable, Sum};
+use edits::{ColumnKind, TableKind};
 
 /// A plugin that computes tables when a report is made: by `classhook plugin run`, and by
 /// `classhook report` with `--plugin`. It never runs in a JVM. It has 5 s of CPU time and the usual
@@ -96,7 +97,7 @@ impl<'a> Recorded<'a> {
     /// Iterates over the rows of a table of counts and times, and fetches them page by page. Empty
     /// if the table has no recorded data.
     pub fn sums(self, of: &Table) -> impl Iterator<Item = SumRow> + 'a {
-        self.numbers(of, "sums")
+        self.numbers(of, TableKind::Sums)
             .into_iter()
             .flat_map(move |(table, _)| {
                 let row = move |(sum, row): (Sum, u32)| SumRow::of(sum, table, row);
@@ -107,19 +108,19 @@ impl<'a> Recorded<'a> {
     /// Iterates over the events of a table ([`Table::EVENTS`] for events without a table), and
     /// fetches them page by page. Sorted by time within each JVM.
     pub fn events(self, of: &Table) -> impl Iterator<Item = EventRow> + 'a {
-        let tables = self.numbers(of, "events").into_iter();
+        let tables = self.numbers(of, TableKind::Events).into_iter();
         tables.flat_map(move |(table, names)| {
             let row = move |(event, _)| EventRow::of(event, &names);
             paged(move |start| self.0.events(table, start)).map(row)
         })
     }
 
-    /// Returns the number of times that the sites of a table's events were reached, including
+    /// Returns the number of times that the points of a table's events were reached, including
     /// events that were not recorded.
     #[must_use]
     pub fn reached(self, of: &Table) -> u64 {
         let tables = self.0.tables().into_iter();
-        let of_it = tables.filter(|table| table.kind == "events" && is(table, of));
+        let of_it = tables.filter(|table| table.kind == TableKind::Events && is(table, of));
         of_it.map(|table| table.reached).sum()
     }
 
@@ -149,7 +150,7 @@ impl<'a> Recorded<'a> {
 
     /// Returns the numbers of the tables with this name and these columns, and the names of their
     /// values.
-    fn numbers(self, of: &Table, kind: &str) -> Vec<(u32, Vec<String>)> {
+    fn numbers(self, of: &Table, kind: TableKind) -> Vec<(u32, Vec<String>)> {
         let tables = (0..).zip(self.0.tables());
         let tables = tables.filter(|(_, table)| table.kind == kind && is(table, of));
         tables
@@ -159,9 +160,7 @@ impl<'a> Recorded<'a> {
 }
 
 fn is(table: &RecordedTable, of: &Table) -> bool {
-    let columns = table.columns.iter().map(|it| (&*it.name, &*it.kind));
-    let wanted = of.columns.iter().map(|(name, kind)| (*name, kind.as_str()));
-    table.name == of.name && columns.eq(wanted)
+    table.name == of.name && table.columns == of.columns()
 }
 
 /// Iterates over rows with their numbers; fetches the next page at the end of one.

@@ -3,16 +3,13 @@
 //!
 //! Plugins use [`crate::Class`] and [`crate::Plan`] instead.
 
-use crate::capture::Capture;
-use crate::edit::Edit;
-use crate::event::Event;
 use crate::filter::Filter;
 use crate::table::Table;
 use crate::wit::{
-    Component, DeclaredElement, DynamicFound, Enclosing, Failure, FieldSummary, Found,
-    FoundAnnotation, Handler, InnerClass, Instruction, Jump, Line, MemberRef, MethodInfo,
-    MethodSummary, Parameter, Place, ProbeId, RecordedEvent, RecordedTable, Site, Sum,
+    Component, DynamicFound, Enclosing, FieldSummary, Found, FoundAnnotation, Handler, InnerClass,
+    Instruction, Line, MethodInfo, MethodSummary, Parameter, RecordedEvent, RecordedTable, Sum,
 };
+use edits::{Capture, Edit, Element, Event, InsertionPoint, InstructionKind, Member, Refusal, Tag};
 
 /// The resource `class-view`; see `wit/plugin.wit` for each method.
 #[allow(
@@ -36,9 +33,8 @@ pub trait ClassSource {
     fn pool_text(&self, pool_index: u16) -> Option<String>;
     fn methods(&self) -> Vec<MethodSummary>;
     fn methods_with_code(&self) -> Vec<u16>;
-    fn code(&self, start: u32) -> Result<Vec<u64>, Failure>;
+    fn code(&self, start: u32) -> Result<Vec<u64>, Refusal>;
     fn raw_code(&self, start: u32) -> Vec<u8>;
-    fn sites(&self, at: &[Place]) -> Result<Vec<Site>, Failure>;
     fn method(&self, index: u16) -> Option<Box<dyn MethodSource + '_>>;
     /// Returns the implementation of rarely used functions.
     fn side(&self) -> ClassSide<'_>;
@@ -66,15 +62,20 @@ pub trait NativeClass {
     fn enclosing_method(&self) -> Option<Enclosing>;
     fn components(&self) -> Option<Vec<Component>>;
     fn listed_classes(&self, attribute: &str, method: Option<u16>) -> Vec<String>;
-    fn annotation_default(&self, method: u16) -> Vec<DeclaredElement>;
+    fn annotation_default(&self, method: u16) -> Vec<Element>;
     fn parameters(&self, method: u16) -> Vec<Parameter>;
-    fn find(&self, kind: &str, method: Option<u16>, pattern: &str) -> Result<Vec<Found>, Failure>;
+    fn find(
+        &self,
+        kind: InstructionKind,
+        method: Option<u16>,
+        pattern: &str,
+    ) -> Result<Vec<Found>, Refusal>;
     fn dynamic_calls(
         &self,
         method: Option<u16>,
         pattern: &str,
-    ) -> Result<Vec<DynamicFound>, Failure>;
-    fn loops(&self, method: u16) -> Result<Vec<Jump>, Failure>;
+    ) -> Result<Vec<DynamicFound>, Refusal>;
+    fn loops(&self, method: u16) -> Result<Vec<InsertionPoint>, Refusal>;
 }
 
 /// The resource `method-view`; see `wit/plugin.wit` for each method.
@@ -85,25 +86,19 @@ pub trait NativeClass {
 )]
 pub trait MethodSource {
     fn annotations(&self) -> Vec<String>;
-    fn instructions(&self) -> Result<Vec<Instruction>, Failure>;
+    fn instructions(&self) -> Result<Vec<Instruction>, Refusal>;
     fn lines(&self) -> Vec<Line>;
     fn handlers(&self) -> Vec<Handler>;
     fn switch_targets(&self, at: u16) -> Vec<u16>;
-    fn member(&self, pool_index: u16) -> Option<MemberRef>;
+    fn member(&self, pool_index: u16) -> Option<Member>;
     fn type_name(&self, pool_index: u16) -> Option<String>;
-    fn entry(&self) -> Site;
-    fn returns(&self) -> Vec<Site>;
-    fn before(&self, at: &[u16]) -> Result<Vec<Site>, Failure>;
-    fn fall_throughs(&self, at: &[u16]) -> Result<Vec<Site>, Failure>;
-    fn jumps(&self, at: &[Jump]) -> Result<Vec<Site>, Failure>;
-    fn unwind(&self) -> Site;
-    fn at(&self, at: &[u16]) -> Result<Vec<Site>, Failure>;
+    fn returns(&self) -> Vec<InsertionPoint>;
 }
 
 /// The resource `plan`.
 pub trait PlanSink {
     /// Adds a note for the user.
-    fn note(&self, at: Site, text: &str);
+    fn note(&self, at: InsertionPoint, text: &str);
     /// Returns the implementation of requests.
     fn side(&self) -> Side<'_>;
 }
@@ -125,15 +120,13 @@ pub enum Side<'a> {
     reason = "documented in wit/plugin.wit"
 )]
 pub trait NativePlan {
-    fn hit(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure>;
-    fn hit_places(&self, at: &[Place], tag: &[u8]) -> Result<ProbeId, Failure>;
-    fn count(&self, at: &[Site], tag: &[u8]) -> Result<Vec<ProbeId>, Failure>;
-    fn span(&self, method: u16, capture: &Capture, tag: &[u8]) -> Result<ProbeId, Failure>;
-    fn event(&self, at: &[Site], event: &Event, tag: &[u8]) -> Result<Vec<ProbeId>, Failure>;
-    fn row(&self, table: &Table, cells: &[&str]) -> Result<Vec<u8>, Failure>;
-    fn helpers(&self, class_files: &[Vec<u8>]) -> Result<Vec<String>, Failure>;
+    fn hit(&self, at: &[InsertionPoint], tag: Tag) -> Result<u32, Refusal>;
+    fn count(&self, at: &[InsertionPoint], tag: Tag) -> Result<u32, Refusal>;
+    fn span(&self, method: u16, capture: &Capture, tag: Tag) -> Result<u32, Refusal>;
+    fn event(&self, at: &[InsertionPoint], event: &Event, tag: Tag) -> Result<u32, Refusal>;
+    fn helpers(&self, class_files: &[Vec<u8>]) -> Result<Vec<String>, Refusal>;
     /// Adds an edit.
-    fn edit(&self, edit: &Edit<'_>) -> Result<(), Failure>;
+    fn edit(&self, edit: Edit) -> Result<(), Refusal>;
 }
 
 /// The source of recorded rows and the target of computed ones; see the interface `recorded` in
@@ -147,8 +140,8 @@ pub trait RecordedSource {
     fn tables(&self) -> Vec<RecordedTable>;
     fn sums(&self, table: u32, start: u32) -> Vec<Sum>;
     fn events(&self, table: u32, start: u32) -> Vec<RecordedEvent>;
-    fn quantiles(&self, table: u32, rows: &[u32], of: &[f64]) -> Result<Vec<u64>, Failure>;
-    fn add_rows(&self, table: &Table, rows: &[Vec<String>]) -> Result<(), Failure>;
+    fn quantiles(&self, table: u32, rows: &[u32], of: &[f64]) -> Result<Vec<u64>, Refusal>;
+    fn add_rows(&self, table: &Table, rows: &[Vec<String>]) -> Result<(), Refusal>;
 }
 
 /// The names and stacks behind the numbers of events; see the interface `jvm-events` in
@@ -166,7 +159,7 @@ pub trait RequestSink {
     ///
     /// # Errors
     /// If the request is rejected.
-    fn ask(&self, name: &str, arguments: &[u64]) -> Result<(), Failure>;
+    fn ask(&self, name: &str, arguments: &[u64]) -> Result<(), Refusal>;
 }
 
 /// The target of subscriptions outside of WebAssembly.
@@ -175,5 +168,5 @@ pub trait SubscriptionSink {
     ///
     /// # Errors
     /// If the subscription is rejected.
-    fn subscribe(&self, name: &str, filter: &Filter) -> Result<(), Failure>;
+    fn subscribe(&self, name: &str, filter: &Filter) -> Result<(), Refusal>;
 }

@@ -1,5 +1,7 @@
 //! Tables with a plugin's results.
 
+use edits::{Column, ColumnKind, Row, Tag};
+
 /// A table: its name, and the columns of its key.
 ///
 /// ```
@@ -11,7 +13,7 @@
 /// };
 /// ```
 ///
-/// The plugin creates rows with [`crate::Plan::row`] and passes them to [`crate::Plan::count`] and
+/// The plugin creates rows with [`Table::row`] and passes them to [`crate::Plan::count`] and
 /// [`crate::Plan::span`] as tags. Counts and times come from these probes, without any code of the
 /// plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,37 +26,31 @@ pub struct Table {
     pub columns: &'static [(&'static str, ColumnKind)],
 }
 
-/// The kind of values in a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ColumnKind {
-    /// Any text.
-    Text,
-    /// A number.
-    Integer,
-    /// Nanoseconds.
-    Duration,
-    /// A number of bytes.
-    Bytes,
-    /// A class's name.
-    Class,
-    /// A method's name, with or without its class.
-    Method,
-    /// A line number.
-    Line,
-}
-
-impl ColumnKind {
-    /// The name of the kind in the interface.
+impl Table {
+    /// Creates a row, which is used as the tag of counts, spans and events. Counts and times of rows
+    /// with the same cells are added up; each event is a separate row with these cells in front.
+    /// `classhook report` and `classhook plugin run` show both.
+    ///
+    /// `cells` is the key of the row, with a text for each column and numbers in decimal. Texts are
+    /// cut at 1,024 bytes. A request with an invalid row is rejected.
     #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Integer => "integer",
-            Self::Duration => "duration",
-            Self::Bytes => "bytes",
-            Self::Class => "class",
-            Self::Method => "method",
-            Self::Line => "line",
-        }
+    pub fn row(&self, cells: &[&str]) -> Tag {
+        Tag::Row(Row {
+            table: self.name.to_owned(),
+            columns: self.columns(),
+            cells: cells.iter().map(|cell| (*cell).to_owned()).collect(),
+        })
+    }
+
+    /// Returns the columns as values of the interface.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn columns(&self) -> Vec<Column> {
+        let columns = self.columns.iter();
+        let column = |(name, kind): &(&str, ColumnKind)| Column {
+            name: (*name).to_owned(),
+            kind: *kind,
+        };
+        columns.map(column).collect()
     }
 }

@@ -1,19 +1,13 @@
 //! The values of the WIT package, the same types natively and in WebAssembly.
 
-pub use crate::bindings::classhook::plugin::class_file::{
-    FieldSummary, Handler, Jump, MemberRef, MethodSummary,
-};
+pub use crate::bindings::classhook::plugin::class_file::{FieldSummary, Handler, MethodSummary};
 pub use crate::bindings::classhook::plugin::declarations::{
-    Annotated, Annotation as DeclaredAnnotation, Component, Element as DeclaredElement, Enclosing,
-    EnumConstant as DeclaredEnum, FoundAnnotation, InnerClass, NamedMethod, Parameter,
-    ParameterPlace, Value as DeclaredValue,
+    Annotated, Component, Enclosing, FoundAnnotation, InnerClass, NamedMethod, Parameter,
+    ParameterPlace,
 };
 pub use crate::bindings::classhook::plugin::queries::{DynamicFound, Found};
 pub use crate::bindings::classhook::plugin::recorded::{
     Event as RecordedEvent, Sum, Table as RecordedTable, Times,
 };
-pub use crate::bindings::classhook::plugin::results::Column;
-pub use crate::bindings::classhook::plugin::structure::{Element, EnumConstant};
-pub use crate::bindings::classhook::plugin::types::{Constant, Failure, ProbeId, Site};
-pub use crate::numbers::{At, Covered, Instruction, Line, Place};
+pub use crate::numbers::{Covered, Instruction, Line};
 pub use crate::observing::classhook::plugin::jvm_events::MethodInfo;

@@ -1,16 +1,15 @@
 //! The interface `class-file`: the rewriter's views of a class.
 
-use plan_rules::{RefusedRequest, Transformation, numbers};
-use rewriter::InsertionPoint;
-use rewriter::{Bci, Code, Field, Location, Method, MethodIndex, PoolIndex, ReadError};
+use plan_rules::{RefusedRequest, Transformation, numbers, queries};
+use rewriter::{Code, Field, Method, MethodIndex, PoolIndex, ReadError};
 use wasmtime::Result;
 use wasmtime::component::Resource;
 
-use super::convert::{Answer, answer, sites, text};
+use super::convert::{Answer, answer, packed, text};
 use crate::bindings::classhook::plugin::class_file::{
-    FieldSummary, Handler, Host, HostClassView, HostMethodView, Jump, MemberRef, MethodSummary,
+    FieldSummary, Handler, Host, HostClassView, HostMethodView, MethodSummary,
 };
-use crate::bindings::classhook::plugin::types::{self, Site};
+use crate::bindings::classhook::plugin::types::{self, Member};
 use crate::handles::{ClassHandle, MethodHandle};
 use crate::store_data::StoreData;
 
@@ -65,34 +64,6 @@ impl StoreData {
                 .unwrap_or_default()
         })
     }
-
-    fn make_points(
-        &mut self,
-        handle: &Resource<MethodHandle>,
-        locations: impl ExactSizeIterator<Item = Location>,
-    ) -> Answer<Vec<Site>> {
-        let method = self.index(handle)?;
-        let points = locations.map(|location| InsertionPoint { method, location });
-        answer(self.transformation()?.make_points(points).map(sites))
-    }
-
-    fn make_known_point(
-        &mut self,
-        of: &Resource<MethodHandle>,
-        location: Location,
-    ) -> Result<Site> {
-        let method = self.index(of)?;
-        let point = InsertionPoint { method, location };
-        let token = self.transformation()?.make_known_point(point);
-        Ok(Site {
-            token: token.map_err(ended)?,
-        })
-    }
-}
-
-/// Converts a rejected request to a trap, for functions that return no error.
-fn ended(refused: RefusedRequest) -> wasmtime::Error {
-    wasmtime::Error::msg(refused.message)
 }
 
 impl HostClassView for StoreData {
@@ -212,10 +183,6 @@ impl HostClassView for StoreData {
         Ok(numbers::raw_code(self.transformation()?.class(), start))
     }
 
-    fn sites(&mut self, _: Resource<ClassHandle>, at: Vec<u64>) -> Answer<Vec<Site>> {
-        answer(self.transformation()?.make_points_of(&at).map(sites))
-    }
-
     fn drop(&mut self, _: Resource<ClassHandle>) -> Result<()> {
         Ok(())
     }
@@ -285,14 +252,10 @@ impl HostMethodView for StoreData {
         })
     }
 
-    fn member(&mut self, of: Resource<MethodHandle>, pool_index: u16) -> Result<Option<MemberRef>> {
+    fn member(&mut self, of: Resource<MethodHandle>, pool_index: u16) -> Result<Option<Member>> {
         self.method(&of, |method| {
             let member = method.class().pool().member_ref(PoolIndex(pool_index))?;
-            Some(MemberRef {
-                owner: text(member.owner),
-                name: text(member.name),
-                descriptor: text(member.descriptor),
-            })
+            Some(queries::member(member).into())
         })
     }
 
@@ -303,43 +266,9 @@ impl HostMethodView for StoreData {
         })
     }
 
-    fn entry(&mut self, of: Resource<MethodHandle>) -> Result<Site> {
-        self.make_known_point(&of, Location::Entry)
-    }
-
-    fn returns(&mut self, of: Resource<MethodHandle>) -> Result<Vec<Site>> {
+    fn returns(&mut self, of: Resource<MethodHandle>) -> Result<Vec<u64>> {
         let method = self.index(&of)?;
-        let tokens = self.transformation()?.make_return_points(method);
-        Ok(sites(tokens.map_err(ended)?))
-    }
-
-    fn before(&mut self, of: Resource<MethodHandle>, at: Vec<u16>) -> Answer<Vec<Site>> {
-        self.make_points(&of, at.into_iter().map(|bci| Location::Before(Bci(bci))))
-    }
-
-    fn fall_throughs(&mut self, of: Resource<MethodHandle>, at: Vec<u16>) -> Answer<Vec<Site>> {
-        self.make_points(
-            &of,
-            at.into_iter().map(|bci| Location::FallThrough(Bci(bci))),
-        )
-    }
-
-    fn jumps(&mut self, of: Resource<MethodHandle>, at: Vec<Jump>) -> Answer<Vec<Site>> {
-        self.make_points(
-            &of,
-            at.into_iter().map(|jump| Location::Jump {
-                source: Bci(jump.source),
-                target: Bci(jump.target),
-            }),
-        )
-    }
-
-    fn unwind(&mut self, of: Resource<MethodHandle>) -> Result<Site> {
-        self.make_known_point(&of, Location::Unwind)
-    }
-
-    fn at(&mut self, of: Resource<MethodHandle>, at: Vec<u16>) -> Answer<Vec<Site>> {
-        self.make_points(&of, at.into_iter().map(|bci| Location::At(Bci(bci))))
+        Ok(packed(self.transformation()?.returns(method)))
     }
 
     fn drop(&mut self, _: Resource<MethodHandle>) -> Result<()> {

@@ -10,8 +10,11 @@ use wasmtime::component::Resource;
 
 use super::convert::text;
 use crate::bindings::classhook::plugin::declarations::{
-    Annotated, Annotation, Component, Element, Enclosing, EnumConstant, FoundAnnotation, Host,
-    InnerClass, NamedMethod, Parameter, ParameterPlace, Value,
+    Annotated, Component, Enclosing, FoundAnnotation, Host, InnerClass, NamedMethod, Parameter,
+    ParameterPlace,
+};
+use crate::bindings::classhook::plugin::types::{
+    Annotation, Element, EnumConstant, Value, Visibility,
 };
 use crate::handles::ClassHandle;
 use crate::store_data::StoreData;
@@ -112,7 +115,10 @@ impl Host for StoreData {
             let found = declared::annotations(class, &kinds)?;
             let found = found.into_iter().map(|(of, found)| FoundAnnotation {
                 of: annotated(of),
-                visible: found.visible,
+                visibility: match found.visible {
+                    true => Visibility::Visible,
+                    false => Visibility::Invisible,
+                },
                 elements: all(found.elements, element),
             });
             Ok(found.collect())

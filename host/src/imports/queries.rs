@@ -1,29 +1,20 @@
 //! The interface `queries`: instructions by their operands.
 
-use plan_rules::queries::{self, DynamicMatch, InstructionMatch, MemberReference};
+use plan_rules::queries::{self, DynamicMatch, InstructionMatch};
 use wasmtime::component::Resource;
 
-use super::convert::{Answer, answer};
-use crate::bindings::classhook::plugin::class_file::{Jump, MemberRef};
+use super::convert::{Answer, answer, packed};
 use crate::bindings::classhook::plugin::queries::{DynamicFound, Found, Host};
+use crate::bindings::classhook::plugin::types::InstructionKind;
 use crate::handles::ClassHandle;
 use crate::store_data::StoreData;
 
-fn named(found: MemberReference) -> MemberRef {
-    MemberRef {
-        owner: found.owner,
-        name: found.name,
-        descriptor: found.descriptor,
-    }
-}
-
 fn place(found: InstructionMatch) -> Found {
     Found {
-        method: found.method.0,
-        bci: found.bci.0,
+        at: found.at().into(),
         line: found.line,
         opcode: found.opcode,
-        target: named(found.target),
+        target: found.target.into(),
     }
 }
 
@@ -32,7 +23,7 @@ fn dynamic(found: DynamicMatch) -> DynamicFound {
         at: place(found.at),
         name: found.name,
         descriptor: found.descriptor,
-        implementation: found.implementation.map(named),
+        implementation: found.implementation.map(Into::into),
     }
 }
 
@@ -40,11 +31,11 @@ impl Host for StoreData {
     fn find(
         &mut self,
         _: Resource<ClassHandle>,
-        kind: String,
+        kind: InstructionKind,
         method: Option<u16>,
         pattern: String,
     ) -> Answer<Vec<Found>> {
-        let found = queries::find(self.transformation()?, &kind, method, &pattern);
+        let found = queries::find(self.transformation()?, kind.into(), method, &pattern);
         answer(found.map(|found| found.into_iter().map(place).collect()))
     }
 
@@ -58,12 +49,8 @@ impl Host for StoreData {
         answer(found.map(|found| found.into_iter().map(dynamic).collect()))
     }
 
-    fn loops(&mut self, _: Resource<ClassHandle>, method: u16) -> Answer<Vec<Jump>> {
+    fn loops(&mut self, _: Resource<ClassHandle>, method: u16) -> Answer<Vec<u64>> {
         let found = queries::loops(self.transformation()?, method);
-        let jump = |(source, target): (rewriter::Bci, rewriter::Bci)| Jump {
-            source: source.0,
-            target: target.0,
-        };
-        answer(found.map(|found| found.into_iter().map(jump).collect()))
+        answer(found.map(packed))
     }
 }

@@ -1,9 +1,10 @@
 //! The interface `raw`: whole class files.
 
+use edits::Edit;
 use wasmtime::Result;
 use wasmtime::component::Resource;
 
-use super::convert::{Answer, answer};
+use super::convert::Answer;
 use crate::bindings::classhook::plugin::raw::Host;
 use crate::handles::{ClassHandle, PlanHandle};
 use crate::store_data::StoreData;
@@ -14,6 +15,6 @@ impl Host for StoreData {
     }
 
     fn replace(&mut self, _: Resource<PlanHandle>, bytes: Vec<u8>) -> Answer {
-        answer(self.transformation()?.replace_class(bytes))
+        self.edit(Edit::ReplaceClass(bytes))
     }
 }

@@ -3,9 +3,9 @@
 use plan_rules::RefusedRequest;
 use wasmtime::Result;
 
-use super::convert::{Answer, answer};
+use super::convert::{Answer, all, answer};
 use crate::bindings::classhook::plugin::recorded::{Event, Host, Sum, Table, Times};
-use crate::bindings::classhook::plugin::results::Column;
+use crate::bindings::classhook::plugin::types::{Column, ColumnKind, TableKind};
 use crate::recorded::{PAGE, RecordedEvent, RecordedSum, RecordedTable};
 use crate::store_data::StoreData;
 
@@ -41,8 +41,8 @@ impl Host for StoreData {
         columns: Vec<Column>,
         rows: Vec<Vec<String>>,
     ) -> Answer<()> {
-        let columns = columns.into_iter().map(|column| (column.name, column.kind));
-        let added = self.report()?.computed.add(table, columns.collect(), rows);
+        let columns = plan_rules::columns(all(columns));
+        let added = self.report()?.computed.add(table, columns, rows);
         self.expect_memory()?;
         answer(added)
     }
@@ -75,13 +75,29 @@ fn quantiles(
     })
 }
 
+fn column((name, kind): (String, String)) -> Column {
+    let kind = match edits::ColumnKind::named(&kind) {
+        Some(edits::ColumnKind::Integer) => ColumnKind::Integer,
+        Some(edits::ColumnKind::Duration) => ColumnKind::Duration,
+        Some(edits::ColumnKind::Bytes) => ColumnKind::Bytes,
+        Some(edits::ColumnKind::Class) => ColumnKind::Class,
+        Some(edits::ColumnKind::Method) => ColumnKind::Method,
+        Some(edits::ColumnKind::Line) => ColumnKind::Line,
+        Some(edits::ColumnKind::Text) | None => ColumnKind::Text,
+    };
+    Column { name, kind }
+}
+
 impl From<RecordedTable> for Table {
     fn from(table: RecordedTable) -> Self {
         let columns = table.columns.into_iter();
         Self {
             name: table.name,
-            kind: if table.is_events { "events" } else { "sums" }.to_owned(),
-            columns: columns.map(|(name, kind)| Column { name, kind }).collect(),
+            kind: match table.is_events {
+                true => TableKind::Events,
+                false => TableKind::Sums,
+            },
+            columns: columns.map(column).collect(),
             values: table.values,
             rows: u32::try_from(table.rows).unwrap_or(u32::MAX),
             reached: table.reached,

@@ -67,8 +67,7 @@ const FILTER: &str = "i32.const 0 i32.const 0 i32.const 0 i32.const 0 i64.const 
                       i32.const 256";
 /// A text column `a` at 3584; a row at 3648, whose only cell is at 3656.
 const COLUMN: &str = "i32.const 3584 i32.const 1024 i32.store i32.const 3588 i32.const 1 i32.store \
-                      i32.const 3592 i32.const 3616 i32.store i32.const 3596 i32.const 4 i32.store \
-                      i32.const 3616 i32.const 1954047348 i32.store \
+                      i32.const 3592 i32.const 0 i32.store \
                       i32.const 3648 i32.const 3656 i32.store i32.const 3652 i32.const 1 i32.store \
                       i32.const 3656 i32.const 1024 i32.store i32.const 3660 i32.const 64 i32.store";
 /// The table `abcd` with that column and row; the result is at 256.

@@ -144,7 +144,7 @@ const ROWS: [Row; 22] = [
     ),
     (
         "probe in no class",
-        "i32.const 1 i32.const 0 i32.const 0 i32.const 0 i32.const 0 i32.const 256 call hit",
+        "i32.const 1 i32.const 0 i32.const 0 i32.const 0 i32.const 0 i32.const 0 i32.const 0 i32.const 0 i32.const 0 i32.const 0 i32.const 256 call hit",
         Fails("H0311", "unknown handle"),
     ),
     (

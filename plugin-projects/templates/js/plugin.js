@@ -1,8 +1,7 @@
 // Counts the calls of methods.
 
 import { count } from 'classhook:plugin/probes@0.1.0';
-import { row } from 'classhook:plugin/results@0.1.0';
-import { plugin } from './classhook-sdk/classhook-sdk.js';
+import { plugin, points } from './classhook-sdk/classhook-sdk.js';
 
 // The plugin's table for `classhook plugin run` and `classhook report`: a row for each method.
 const TABLE = 'calls';
@@ -22,9 +21,8 @@ export const transformer = plugin({
     const className = of.name().replaceAll('/', '.');
     for (const method of of.methods()) {
       if (method.codeLength > 0) {
-        const tag = row(TABLE, COLUMNS, [className, method.name]);
-        const entry = BigInt(method.index); // a place of kind 0
-        count(to, of.sites(new BigUint64Array([entry])), tag);
+        const row = { table: TABLE, columns: COLUMNS, cells: [className, method.name] };
+        count(to, new BigUint64Array([points.entry(method.index)]), { tag: 'row', val: row });
       }
     }
   },

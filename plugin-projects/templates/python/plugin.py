@@ -1,12 +1,12 @@
 """Counts the calls of methods."""
 
-from classhook_sdk import Plugin, export
-from wit_world.imports import probes, results
-from wit_world.imports.results import Column
+from classhook_sdk import Plugin, Point, export
+from wit_world.imports import probes
+from wit_world.imports.types import Column, ColumnKind, Row, Tag_Row
 
 # The plugin's table for `classhook plugin run` and `classhook report`: a row for each method.
 TABLE = "calls"
-COLUMNS = [Column("class", "class"), Column("method", "method")]
+COLUMNS = [Column("class", ColumnKind.CLASS), Column("method", ColumnKind.METHOD)]
 
 
 class MyPlugin(Plugin):
@@ -19,9 +19,8 @@ class MyPlugin(Plugin):
         class_name = of.name().replace("/", ".")
         for method in of.methods():
             if method.code_length > 0:
-                row = results.row(TABLE, COLUMNS, [class_name, method.name])
-                entry = method.index  # a place of kind 0
-                probes.count(to, of.sites([entry]), row)
+                row = Row(TABLE, COLUMNS, [class_name, method.name])
+                probes.count(to, [Point.entry(method.index)], Tag_Row(row))
 
 
 Transformer = export(MyPlugin)

@@ -38,8 +38,8 @@ pub struct Coverage {
 #[derive(Default)]
 struct Scratch {
     flow: Flow,
-    /// The places of all probes of a class.
-    places: Vec<Place>,
+    /// The points of all probes of a class.
+    points: Vec<InsertionPoint>,
 }
 
 impl Transformer for Coverage {
@@ -54,8 +54,8 @@ impl Transformer for Coverage {
     }
 
     fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
-        let Scratch { flow, places } = &mut *self.scratch.borrow_mut();
-        places.clear();
+        let Scratch { flow, points } = &mut *self.scratch.borrow_mut();
+        points.clear();
         class.each_raw_code(|code| {
             let method = FlowMethod {
                 code: code.bytes(),
@@ -64,40 +64,45 @@ impl Transformer for Coverage {
             };
             match flow.place(&method) {
                 Ok(_) if self.lines => {
-                    places.extend(flow.line_starts().map(|bci| code.place(At::Before(bci))));
+                    let starts = flow.line_starts().map(|bci| Location::Before(Bci(bci)));
+                    points.extend(starts.map(|location| code.point(location)));
                 }
-                Ok(placements) => places.extend(placements.iter().map(|at| code.place(place(*at)))),
+                Ok(placements) => {
+                    points.extend(placements.iter().map(|at| code.point(location(*at))))
+                }
                 Err(Unplaced::Subroutine(_)) if self.lines => {} // the other plugin reports it
                 Err(Unplaced::Subroutine(subroutine)) => {
-                    let entry = class.sites(&[code.place(At::Entry)])?;
                     let text = format!("not measured: {subroutine}");
-                    entry.into_iter().for_each(|site| plan.note(site, &text));
+                    plan.note(code.point(Location::Entry), &text);
                 }
                 Err(unplaced) => {
                     // The host's error names the method.
-                    class.sites(&[code.place(At::Before(0))])?;
+                    plan.hit(&[code.point(Location::Before(Bci(0)))], b"")?;
                     return Err(unplaced.to_string().into());
                 }
             }
             Ok(())
         })?;
-        if places.is_empty() {
+        if points.is_empty() {
             return Ok(());
         }
         if self.counts {
-            plan.count(&class.sites(places)?, b"")?;
+            plan.count(points, b"")?;
         } else {
-            plan.hit_places(places, b"")?;
+            plan.hit(points, b"")?;
         }
         Ok(())
     }
 }
 
-fn place(placement: Placement) -> At {
+fn location(placement: Placement) -> Location {
     match placement {
-        Placement::Before(bci) => At::Before(bci),
-        Placement::FallThrough(bci) => At::FallThrough(bci),
-        Placement::Jump { source, target } => At::Jump(source, target),
+        Placement::Before(bci) => Location::Before(Bci(bci)),
+        Placement::FallThrough(bci) => Location::FallThrough(Bci(bci)),
+        Placement::Jump { source, target } => Location::Jump {
+            source: Bci(source),
+            target: Bci(target),
+        },
     }
 }
 

@@ -1,7 +1,7 @@
 //! Generates the code of rules.
 
 use classhook_sdk::descriptor::{BaseType, FieldType};
-use classhook_sdk::snippet::{Label, Member, Snippet};
+use classhook_sdk::edit::{Assemble, Label, Member, Snippet};
 use classhook_sdk::{names, opcode};
 
 use crate::rule::{Action, Constant, Rule};

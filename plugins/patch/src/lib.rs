@@ -186,15 +186,15 @@ fn is_half_made(rule: &Rule, method: &Method<'_>) -> bool {
 }
 
 /// Returns the sites before the return instructions.
-fn returns(method: &Method<'_>) -> Result<Vec<Site>> {
+fn returns(method: &Method<'_>) -> Result<Vec<InsertionPoint>> {
     let all = method.instructions()?;
     let at = all.iter().filter(|it| is_return(it.opcode));
     let at: Vec<u16> = at.map(|it| it.bci).collect();
-    Ok(method.before(&at)?)
+    Ok(method.before(&at))
 }
 
 /// Returns the sites before the calls of methods that match the pattern.
-fn calls(method: &Method<'_>, called: &Pattern) -> Result<Vec<Site>> {
+fn calls(method: &Method<'_>, called: &Pattern) -> Result<Vec<InsertionPoint>> {
     let all = method.instructions()?;
     let calls = all
         .iter()
@@ -207,7 +207,7 @@ fn calls(method: &Method<'_>, called: &Pattern) -> Result<Vec<Site>> {
         })
     });
     let at: Vec<u16> = meant.map(|it| it.bci).collect();
-    Ok(method.before(&at)?)
+    Ok(method.before(&at))
 }
 
 classhook_sdk::export!(Patch);

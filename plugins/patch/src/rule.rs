@@ -8,9 +8,9 @@
 //! probability = 0.1
 //! ```
 
+use classhook_sdk::edit::Member;
 use classhook_sdk::pattern::Pattern;
 use classhook_sdk::prelude::*;
-use classhook_sdk::snippet::Member;
 use serde::de::{self, MapAccess, Visitor};
 use std::fmt;
 

@@ -3,9 +3,9 @@
 //! The command links these events by the task's class and identity hash. Each event is a row of one
 //! table with a single cell, the step of the task.
 
+use classhook_sdk::edit::Member;
 use classhook_sdk::names;
 use classhook_sdk::prelude::*;
-use classhook_sdk::wit;
 use classhook_sdk::{ColumnKind, Table};
 
 use self::At::{BeforeCall, Begin, Call, End};
@@ -229,12 +229,12 @@ fn add_place(place: &Place, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
                 sites.extend(method.returns());
                 sites.push(method.unwind());
             }
-            Call(target) => sites.extend(method.at(&calls(&method, target)?)?),
-            BeforeCall(target) => sites.extend(method.before(&calls(&method, target)?)?),
+            Call(target) => sites.extend(method.at(&calls(&method, target)?)),
+            BeforeCall(target) => sites.extend(method.before(&calls(&method, target)?)),
         }
     }
     if !sites.is_empty() {
-        let row = plan.row(&TASKS, &[step])?;
+        let row = TASKS.row(&[step]);
         plan.event(&sites, &event, &row)?;
     }
     Ok(())
@@ -242,7 +242,7 @@ fn add_place(place: &Place, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
 
 /// Finds the calls of a method in another one, in order.
 fn calls(method: &Method<'_>, target: &str) -> Result<Vec<u16>> {
-    let is_target = |member: &wit::MemberRef| {
+    let is_target = |member: &Member| {
         let full = format!("{}.{}", member.owner.replace('/', "."), member.name);
         full == target
     };
@@ -260,7 +260,7 @@ fn add_stages(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
         }
     }
     let event = Event::default().this(TASK).argument(EXECUTOR, 0);
-    let row = plan.row(&TASKS, &[REGISTERED])?;
+    let row = TASKS.row(&[REGISTERED]);
     plan.event(&sites, &event, &row)?;
     Ok(())
 }

@@ -109,7 +109,7 @@ pub fn at_lines(lines: &[Line], event: &Event, class: &Class<'_>, plan: &mut Pla
             }
             let mut table = method.lines();
             table.sort_by_key(|row| row.bci);
-            sites.extend(method.before(&begins(&table, line.number))?);
+            sites.extend(method.before(&begins(&table, line.number)));
             known.extend(table.iter().map(|row| row.number));
             entry.get_or_insert_with(|| method.entry());
         }
@@ -178,7 +178,10 @@ pub fn at_writes(
                 || target.owner != name
                 || inherits(class, &target.name, &target.descriptor);
             if matches!(write.opcode, PUTFIELD | PUTSTATIC) && may_be {
-                found.entry(write.method).or_default().push(write.bci);
+                found
+                    .entry(write.method().0)
+                    .or_default()
+                    .push(write.bci().0);
             }
         }
     }
@@ -187,7 +190,7 @@ pub fn at_writes(
         if let Some(mut bcis) = found.remove(&method.index()) {
             bcis.sort_unstable();
             bcis.dedup();
-            sites.extend(method.at(&bcis)?);
+            sites.extend(method.at(&bcis));
         }
     }
     if !sites.is_empty() {

@@ -1,14 +1,13 @@
 //! Implements the SDK's views with the rewriter's.
 
 use classhook_sdk::source::{ClassSide, ClassSource, MethodSource};
-use classhook_sdk::wit::{
-    self, Failure, FieldSummary, Handler, Instruction, Jump, Line, MemberRef, MethodSummary, Site,
-};
+use classhook_sdk::wit::{FieldSummary, Handler, Instruction, Line, MethodSummary};
+use edits::{InsertionPoint, Member, Refusal};
 use jvms::modified_utf8::Utf8;
-use plan_rules::{RefusedRequest, Transformation, numbers};
-use rewriter::{Bci, ClassFile, Code, Field, Location, Method, MethodIndex, PoolIndex, ReadError};
+use plan_rules::{RefusedRequest, Transformation, numbers, queries};
+use rewriter::{ClassFile, Code, Field, Method, MethodIndex, PoolIndex, ReadError};
 
-use crate::plan::{Denied, PlanRecord};
+use crate::plan::PlanRecord;
 
 pub(crate) fn text(utf8: Utf8<'_>) -> String {
     utf8.to_str_lossless().into_owned()
@@ -84,7 +83,7 @@ impl ClassSource for NativeClass<'_, '_> {
             .map(|method| method.index().0)
             .collect()
     }
-    fn code(&self, start: u32) -> Result<Vec<u64>, Failure> {
+    fn code(&self, start: u32) -> Result<Vec<u64>, Refusal> {
         let numbers = numbers::code(self.class, start);
         self.record.ask(|state| {
             numbers.map_err(|(method, error)| {
@@ -95,11 +94,6 @@ impl ClassSource for NativeClass<'_, '_> {
     }
     fn raw_code(&self, start: u32) -> Vec<u8> {
         numbers::raw_code(self.class, start)
-    }
-    fn sites(&self, at: &[wit::Place]) -> Result<Vec<Site>, Failure> {
-        let numbers: Vec<u64> = at.iter().copied().map(u64::from).collect();
-        self.record
-            .ask(|state| Ok(sites(state.transformation.make_points_of(&numbers)?)))
     }
     fn method(&self, index: u16) -> Option<Box<dyn MethodSource + '_>> {
         let method = self.class.method(MethodIndex(index))?;
@@ -136,40 +130,17 @@ impl<'c, 'a> NativeMethod<'c, 'a> {
     fn code(&self) -> Option<Code<'c, 'a>> {
         self.method.code().ok().flatten()
     }
-
-    fn make_points(
-        &self,
-        locations: impl ExactSizeIterator<Item = Location>,
-    ) -> Result<Vec<Site>, Failure> {
-        let method = self.method.index();
-        let points = locations.map(|location| rewriter::InsertionPoint { method, location });
-        self.record
-            .ask(|state| Ok(sites(state.transformation.make_points(points)?)))
-    }
-
-    fn make_known_point(&self, location: Location) -> Site {
-        let method = self.method.index();
-        let token = self.record.ask_or_trap(|asked| {
-            asked.make_known_point(rewriter::InsertionPoint { method, location })
-        });
-        Site { token }
-    }
 }
 
-fn undecodable(asked: &mut Transformation, error: &ReadError) -> Denied {
-    asked.refuse(RefusedRequest::undecodable(error)).into()
-}
-
-/// Returns the insertion points of tokens.
-fn sites(tokens: std::ops::Range<u64>) -> Vec<Site> {
-    tokens.map(|token| Site { token }).collect()
+fn undecodable(asked: &mut Transformation, error: &ReadError) -> RefusedRequest {
+    asked.refuse(RefusedRequest::undecodable(error))
 }
 
 impl MethodSource for NativeMethod<'_, '_> {
     fn annotations(&self) -> Vec<String> {
         self.method.annotations().map(text).collect()
     }
-    fn instructions(&self) -> Result<Vec<Instruction>, Failure> {
+    fn instructions(&self) -> Result<Vec<Instruction>, Refusal> {
         let numbers = numbers::instructions(&self.method);
         let numbers = self
             .record
@@ -215,48 +186,16 @@ impl MethodSource for NativeMethod<'_, '_> {
             .map(|switch| switch.targets().map(|target| target.0).collect())
             .unwrap_or_default()
     }
-    fn member(&self, pool_index: u16) -> Option<MemberRef> {
-        let member = self
-            .method
-            .class()
-            .pool()
-            .member_ref(PoolIndex(pool_index))?;
-        Some(MemberRef {
-            owner: text(member.owner),
-            name: text(member.name),
-            descriptor: text(member.descriptor),
-        })
+    fn member(&self, pool_index: u16) -> Option<Member> {
+        let pool = self.method.class().pool();
+        pool.member_ref(PoolIndex(pool_index)).map(queries::member)
     }
     fn type_name(&self, pool_index: u16) -> Option<String> {
         let pool = self.method.class().pool();
         pool.class_name(PoolIndex(pool_index)).map(text)
     }
-    fn entry(&self) -> Site {
-        self.make_known_point(Location::Entry)
-    }
-    fn returns(&self) -> Vec<Site> {
+    fn returns(&self) -> Vec<InsertionPoint> {
         let method = self.method.index();
-        let tokens = self
-            .record
-            .ask_or_trap(|asked| asked.make_return_points(method));
-        sites(tokens)
-    }
-    fn before(&self, at: &[u16]) -> Result<Vec<Site>, Failure> {
-        self.make_points(at.iter().map(|bci| Location::Before(Bci(*bci))))
-    }
-    fn fall_throughs(&self, at: &[u16]) -> Result<Vec<Site>, Failure> {
-        self.make_points(at.iter().map(|bci| Location::FallThrough(Bci(*bci))))
-    }
-    fn jumps(&self, at: &[Jump]) -> Result<Vec<Site>, Failure> {
-        self.make_points(at.iter().map(|jump| Location::Jump {
-            source: Bci(jump.source),
-            target: Bci(jump.target),
-        }))
-    }
-    fn unwind(&self) -> Site {
-        self.make_known_point(Location::Unwind)
-    }
-    fn at(&self, at: &[u16]) -> Result<Vec<Site>, Failure> {
-        self.make_points(at.iter().map(|bci| Location::At(Bci(*bci))))
+        self.record.ask_or_trap(|asked| Ok(asked.returns(method)))
     }
 }

@@ -4,9 +4,10 @@ use classhook_sdk::declared::{
     Annotated, Component, Enclosing, InnerClass, NamedMethod, Parameter, ParameterPlace,
 };
 use classhook_sdk::source::NativeClass as Source;
-use classhook_sdk::wit::{
-    self, DeclaredElement, DeclaredValue, DynamicFound, Failure, Found, FoundAnnotation, Jump,
-    MemberRef,
+use classhook_sdk::wit::{DynamicFound, Found, FoundAnnotation};
+use edits::{
+    AnnotationStart, Element, EnumConstant, InsertionPoint, InstructionKind, Refusal, Value,
+    Visibility,
 };
 use plan_rules::declared::{self, TooLarge};
 use plan_rules::{RefusedRequest, queries};
@@ -24,31 +25,31 @@ impl NativeClass<'_, '_> {
     }
 }
 
-fn element(found: rewriter::DeclaredElement<'_>) -> DeclaredElement {
-    use rewriter::DeclaredValue as Value;
+fn element(found: rewriter::DeclaredElement<'_>) -> Element {
+    use rewriter::DeclaredValue as Declared;
     let value = match found.value {
-        Value::Boolean(value) => DeclaredValue::Boolean(value),
-        Value::Byte(value) => DeclaredValue::Byte(value),
-        Value::Char(value) => DeclaredValue::Char(value),
-        Value::Short(value) => DeclaredValue::Short(value),
-        Value::Integer(value) => DeclaredValue::Integer(value),
-        Value::Long(value) => DeclaredValue::Long(value),
-        Value::Float(value) => DeclaredValue::Float(value),
-        Value::Double(value) => DeclaredValue::Double(value),
-        Value::Text(value) => DeclaredValue::Text(text(value)),
-        Value::Enum(descriptor, name) => DeclaredValue::Enum(wit::DeclaredEnum {
+        Declared::Boolean(value) => Value::Boolean(value),
+        Declared::Byte(value) => Value::Byte(value),
+        Declared::Char(value) => Value::Char(value),
+        Declared::Short(value) => Value::Short(value),
+        Declared::Integer(value) => Value::Integer(value),
+        Declared::Long(value) => Value::Long(value),
+        Declared::Float(value) => Value::Float(value),
+        Declared::Double(value) => Value::Double(value),
+        Declared::Text(value) => Value::Text(text(value)),
+        Declared::Enum(descriptor, name) => Value::Enum(EnumConstant {
             descriptor: text(descriptor),
             name: text(name),
         }),
-        Value::Class(descriptor) => DeclaredValue::Class(text(descriptor)),
-        Value::Annotation(kind, elements) => DeclaredValue::Annotation(wit::DeclaredAnnotation {
+        Declared::Class(descriptor) => Value::Class(text(descriptor)),
+        Declared::Annotation(kind, elements) => Value::Annotation(AnnotationStart {
             kind: text(kind),
             elements,
         }),
-        Value::Array(length) => DeclaredValue::Array(length),
+        Declared::Array(length) => Value::Array(length),
     };
     let name = text(found.name);
-    DeclaredElement { name, value }
+    Element { name, value }
 }
 
 fn annotated(of: declared::Annotated) -> Annotated {
@@ -77,7 +78,10 @@ impl Source for NativeClass<'_, '_> {
             let found = declared::annotations(class, kinds)?;
             Ok(all(found, |(of, found)| FoundAnnotation {
                 of: annotated(of),
-                visible: found.visible,
+                visibility: match found.visible {
+                    true => Visibility::Visible,
+                    false => Visibility::Invisible,
+                },
                 elements: all(found.elements, element),
             }))
         })
@@ -119,7 +123,7 @@ impl Source for NativeClass<'_, '_> {
             Ok(all(found, text))
         })
     }
-    fn annotation_default(&self, method: u16) -> Vec<DeclaredElement> {
+    fn annotation_default(&self, method: u16) -> Vec<Element> {
         self.declared(|class| Ok(all(declared::annotation_default(class, method)?, element)))
     }
     fn parameters(&self, method: u16) -> Vec<Parameter> {
@@ -132,7 +136,12 @@ impl Source for NativeClass<'_, '_> {
             }))
         })
     }
-    fn find(&self, kind: &str, method: Option<u16>, pattern: &str) -> Result<Vec<Found>, Failure> {
+    fn find(
+        &self,
+        kind: InstructionKind,
+        method: Option<u16>,
+        pattern: &str,
+    ) -> Result<Vec<Found>, Refusal> {
         let ask =
             |state: &mut State| queries::find(&mut state.transformation, kind, method, pattern);
         let found = self.record.ask(|state| Ok(ask(state)?))?;
@@ -142,37 +151,24 @@ impl Source for NativeClass<'_, '_> {
         &self,
         method: Option<u16>,
         pattern: &str,
-    ) -> Result<Vec<DynamicFound>, Failure> {
+    ) -> Result<Vec<DynamicFound>, Refusal> {
         let ask =
             |state: &mut State| queries::dynamic_calls(&mut state.transformation, method, pattern);
         let found = self.record.ask(|state| Ok(ask(state)?))?;
         Ok(all(found, dynamic))
     }
-    fn loops(&self, method: u16) -> Result<Vec<Jump>, Failure> {
+    fn loops(&self, method: u16) -> Result<Vec<InsertionPoint>, Refusal> {
         let ask = |state: &mut State| queries::loops(&mut state.transformation, method);
-        let found = self.record.ask(|state| Ok(ask(state)?))?;
-        Ok(all(found, |(source, target)| Jump {
-            source: source.0,
-            target: target.0,
-        }))
-    }
-}
-
-fn named(found: queries::MemberReference) -> MemberRef {
-    MemberRef {
-        owner: found.owner,
-        name: found.name,
-        descriptor: found.descriptor,
+        self.record.ask(|state| Ok(ask(state)?))
     }
 }
 
 fn place(found: queries::InstructionMatch) -> Found {
     Found {
-        method: found.method.0,
-        bci: found.bci.0,
+        at: found.at().into(),
         line: found.line,
         opcode: found.opcode,
-        target: named(found.target),
+        target: found.target,
     }
 }
 
@@ -181,6 +177,6 @@ fn dynamic(found: queries::DynamicMatch) -> DynamicFound {
         at: place(found.at),
         name: found.name,
         descriptor: found.descriptor,
-        implementation: found.implementation.map(named),
+        implementation: found.implementation,
     }
 }

@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use classhook_sdk::source::{EventNames, RequestSink, SubscriptionSink};
-use classhook_sdk::wit::{Failure, MethodInfo};
+use classhook_sdk::wit::MethodInfo;
 use classhook_sdk::{Batch, Error, EventDetails, Filter, Observer, Report, Subscriptions};
+use edits::Refusal;
 
 use crate::report::{Making, Recording, Reported};
 
@@ -107,7 +108,7 @@ impl JvmEvents {
 struct Asked(RefCell<Vec<(String, Vec<u64>)>>);
 
 impl RequestSink for Asked {
-    fn ask(&self, name: &str, arguments: &[u64]) -> Result<(), Failure> {
+    fn ask(&self, name: &str, arguments: &[u64]) -> Result<(), Refusal> {
         let asked = (name.to_owned(), arguments.to_vec());
         self.0.borrow_mut().push(asked);
         Ok(())
@@ -138,7 +139,7 @@ pub fn requests<T: Observer>(
 struct Sink(RefCell<HashMap<String, Filter>>);
 
 impl SubscriptionSink for Sink {
-    fn subscribe(&self, name: &str, filter: &Filter) -> Result<(), Failure> {
+    fn subscribe(&self, name: &str, filter: &Filter) -> Result<(), Refusal> {
         self.0.borrow_mut().insert(name.to_owned(), filter.clone());
         Ok(())
     }

@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::fmt::Write as _;
 
 use classhook_sdk::source::RecordedSource;
-use classhook_sdk::wit::{Column, Failure, RecordedEvent, RecordedTable, Sum, Times};
+use classhook_sdk::wit::{RecordedEvent, RecordedTable, Sum, Times};
 use classhook_sdk::{Error, Recorded, Report, Reporter, Table};
+use edits::{Refusal, TableKind};
 use plan_rules::{ComputedTable, ComputedTables, RefusedRequest};
 
 use crate::Harness;
@@ -68,7 +69,7 @@ impl Recording {
     #[must_use]
     pub fn event(mut self, table: &Table, cells: &[&str], values: &[(&str, &str)]) -> Self {
         let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
-        let rows = self.rows(table, "events", &owned(&names));
+        let rows = self.rows(table, TableKind::Events, &owned(&names));
         let nanos = 1_000 * rows.events.len() as u64;
         rows.events.push(RecordedEvent {
             cells: owned(cells),
@@ -87,14 +88,14 @@ impl Recording {
 
     fn sum(mut self, table: &Table, row: Sum, mut calls: Vec<u64>) -> Self {
         calls.sort_unstable();
-        let rows = self.rows(table, "sums", &[]);
+        let rows = self.rows(table, TableKind::Sums, &[]);
         rows.sums.push((row, calls));
         rows.about.rows += 1;
         self
     }
 
-    fn rows(&mut self, table: &Table, kind: &str, values: &[String]) -> &mut Rows {
-        let columns = columns(table);
+    fn rows(&mut self, table: &Table, kind: TableKind, values: &[String]) -> &mut Rows {
+        let columns = table.columns();
         let is = |rows: &Rows| {
             let about = &rows.about;
             about.name == table.name
@@ -108,7 +109,7 @@ impl Recording {
                 self.tables.push(Rows {
                     about: RecordedTable {
                         name: table.name.to_owned(),
-                        kind: kind.to_owned(),
+                        kind,
                         columns,
                         values: values.to_vec(),
                         rows: 0,
@@ -126,14 +127,6 @@ impl Recording {
 
 fn owned(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
-}
-
-fn columns(table: &Table) -> Vec<Column> {
-    let column = |(name, kind): &(&str, classhook_sdk::ColumnKind)| Column {
-        name: (*name).to_owned(),
-        kind: kind.as_str().to_owned(),
-    };
-    table.columns.iter().map(column).collect()
 }
 
 /// Number of rows per page, fewer than in production. This detects a plugin that reads only one
@@ -181,10 +174,10 @@ impl RecordedSource for Making<'_> {
         rows.skip(start as usize).take(PAGE).cloned().collect()
     }
 
-    fn quantiles(&self, table: u32, rows: &[u32], of: &[f64]) -> Result<Vec<u64>, Failure> {
+    fn quantiles(&self, table: u32, rows: &[u32], of: &[f64]) -> Result<Vec<u64>, Refusal> {
         if let Some(wrong) = of.iter().find(|it| !(0.0..=1.0).contains(*it)) {
             let cause = format!("expected quantiles between 0 and 1, found {wrong}");
-            return Err(failure(RefusedRequest::unsuitable(None, &cause)));
+            return Err(RefusedRequest::unsuitable(None, &cause).into());
         }
         let known = &self.recording.tables[table as usize].sums;
         let mut calls: Vec<u64> = Vec::new();
@@ -197,20 +190,11 @@ impl RecordedSource for Making<'_> {
         Ok(of.iter().map(value).collect())
     }
 
-    fn add_rows(&self, table: &Table, rows: &[Vec<String>]) -> Result<(), Failure> {
-        let columns = table.columns.iter();
-        let columns = columns.map(|(name, kind)| ((*name).to_owned(), kind.as_str().to_owned()));
+    fn add_rows(&self, table: &Table, rows: &[Vec<String>]) -> Result<(), Refusal> {
+        let columns = plan_rules::columns(table.columns());
         let mut computed = self.computed.borrow_mut();
-        let added = computed.add(table.name.to_owned(), columns.collect(), rows.to_vec());
-        added.map_err(failure)
-    }
-}
-
-fn failure(refused: RefusedRequest) -> Failure {
-    Failure {
-        code: refused.code.to_owned(),
-        message: refused.message,
-        help: refused.help.map(str::to_owned),
+        let added = computed.add(table.name.to_owned(), columns, rows.to_vec());
+        added.map_err(Refusal::from)
     }
 }
 

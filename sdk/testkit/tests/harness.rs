@@ -32,7 +32,7 @@ impl Transformer for At {
 
     fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
         for method in class.methods_with_code() {
-            plan.hit(&method.before(&self.0.at)?, b"t")?;
+            plan.hit(&method.before(&self.0.at), b"t")?;
             plan.note(method.entry(), "seen");
         }
         Ok(())
@@ -73,8 +73,16 @@ fn configurations_are_checked() {
     );
 }
 
-/// Makes invalid requests: the entry of a method without code, and an invented site.
+/// Makes invalid requests: the entry of a method without code, and an invented point.
 struct Wrong;
+
+/// Returns a point in a method that does not exist.
+fn nowhere() -> InsertionPoint {
+    InsertionPoint {
+        method: MethodIndex(99),
+        location: Location::Entry,
+    }
+}
 
 impl Transformer for Wrong {
     type Config = std::collections::BTreeMap<String, String>;
@@ -84,7 +92,7 @@ impl Transformer for Wrong {
     }
 
     fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
-        let forged = plan.hit(&[Site { token: 99 }], b"").unwrap_err();
+        let forged = plan.hit(&[nowhere()], b"").unwrap_err();
         assert_eq!(forged.code, "H0317");
         for method in class.methods().filter(|method| !method.has_code()) {
             plan.hit(&[method.entry()], b"")?;
@@ -179,7 +187,7 @@ impl Transformer for Changes {
                 entry.message,
                 "expected an instruction, found the location `entry`"
             );
-            let first = plan.remove(&method.at(&[0])?, None).unwrap_err();
+            let first = plan.remove(&method.at(&[0]), None).unwrap_err();
             assert!(
                 first.message.contains("the change does not fit"),
                 "{first:?}"
@@ -254,10 +262,10 @@ impl Transformer for Rows {
                 other => other.to_owned(),
             };
             for call in method.calls(|target| target.name == "<init>")? {
-                let row = plan.row(&CALLS, &[&call.target.owner, &line])?;
+                let row = CALLS.row(&[&call.target.owner, &line]);
                 match self.0.as_str() {
-                    "0" => plan.hit(&method.before(&[call.bci])?, &row)?,
-                    _ => plan.count(&method.before(&[call.bci])?, &row)?,
+                    "0" => plan.hit(&method.before(&[call.bci]), &row)?,
+                    _ => plan.count(&method.before(&[call.bci]), &row)?,
                 };
             }
         }
@@ -313,7 +321,7 @@ impl Transformer for Variables {
             named => Event::default().variable("v", named),
         };
         for method in class.methods().filter(|it| it.name() == method) {
-            plan.event(&method.before(&[0])?, &event, b"")?;
+            plan.event(&method.before(&[0]), &event, b"")?;
         }
         Ok(())
     }
@@ -380,14 +388,14 @@ impl Transformer for Queries {
 
     fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
         for found in class.calls("java.lang.Integer.parse*")? {
-            let row = plan.row(&PARSED, &[&found.target.name, &found.line.to_string()])?;
-            plan.count(&class.sites(&[found.before()])?, &row)?;
+            let row = PARSED.row(&[&found.target.name, &found.line.to_string()]);
+            plan.count(&[found.before()], &row)?;
         }
         for method in class.methods().filter(Method::has_code) {
             let part = method.annotations_of(&["LDeclared$Part;"]);
             let text = part.first().and_then(|found| found.text("value"));
-            let row = plan.row(&ROUNDS, &[method.name(), text.unwrap_or("")])?;
-            plan.count(&method.jumps(&method.loops()?)?, &row)?;
+            let row = ROUNDS.row(&[method.name(), text.unwrap_or("")]);
+            plan.count(&method.loops()?, &row)?;
         }
         Ok(())
     }

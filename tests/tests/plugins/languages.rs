@@ -37,8 +37,8 @@ fn mistakes_in_c_are_shown_with_their_place() {
         .assert_exit(2)
         .assert_stderr("error[H0683]: clang cannot be started")
         .assert_stderr("apt-get install clang lld");
-    let place = ["src/plugin.c:27:", "clang ended with exit status: 1"];
-    assert_not_built(folder, "texts_t key", "text key", &place);
+    let place = ["src/plugin.c:23:", "clang ended with exit status: 1"];
+    assert_not_built(folder, "text_t cells[]", "text cells[]", &place);
     let call = ["undefined symbol: printf", "has no C library"];
     assert_not_built(folder, "return true;", "return printf(\"\");", &call);
     let import = "__attribute__((import_module(\"m\"), import_name(\"f\"))) void f(void);\n";
@@ -145,11 +145,11 @@ fn plugin_in_javascript_counts_calls() {
     plugin(folder.path(), &project.path, &run)
         .assert_exit(2)
         .assert_stderr("there is no setting `class`; expected classes");
-    let call = "const tag = row(";
-    let told = ["ReferenceError: raw is not defined (plugin.js:25)"];
-    project.assert_mistake("test", call, "const tag = raw(", &told);
+    let call = "points.entry(";
+    let told = ["ReferenceError: pints is not defined (plugin.js:25)"];
+    project.assert_mistake("test", call, "pints.entry(", &told);
     let told = ["error[H0684]", "Assigning to rvalue"];
-    project.assert_mistake("build", call, "1 = (", &told);
+    project.assert_mistake("build", "const row = {", "1 = {", &told);
 }
 
 /// Builds the example of `report` in Python in docs/how-to/plugin-languages.md, in a project beside the other.

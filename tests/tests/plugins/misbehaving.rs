@@ -151,12 +151,12 @@ fn endless_recursion_is_stopped_on_every_stack() {
 }
 
 #[test]
-fn forged_site_is_refused() {
-    check("forged-site", "site");
+fn point_in_no_method_is_refused() {
+    check("no-method", "method 9");
 }
 
 #[test]
-fn place_within_an_instruction_is_refused() {
+fn point_within_an_instruction_is_refused() {
     check("no-instruction", "instruction");
 }
 

@@ -22,7 +22,9 @@ pub fn check(root: &Path, files: &[PathBuf], findings: &mut Vec<Finding>) -> Res
         let text = std::fs::read_to_string(root.join(file));
         text.with_context(|| format!("failed to read {}", file.display()))
     };
-    let current = items(&read(Path::new(CURRENT))?);
+    let text = read(Path::new(CURRENT))?;
+    let current = items(&text);
+    let mut released = Items::new();
     let frozen = files
         .iter()
         .filter(|file| file.starts_with(FROZEN) && file.ends_with("plugin.wit"));
@@ -30,7 +32,9 @@ pub fn check(root: &Path, files: &[PathBuf], findings: &mut Vec<Finding>) -> Res
     let mut count = 0;
     for file in frozen {
         count += 1;
-        let differences = differences(&items(&read(file)?), &current);
+        let frozen = items(&read(file)?);
+        let differences = differences(&frozen, &current);
+        released.extend(frozen);
         findings.extend(differences.into_iter().map(|what| {
             Finding::new(
                 CURRENT,
@@ -41,6 +45,12 @@ pub fn check(root: &Path, files: &[PathBuf], findings: &mut Vec<Finding>) -> Res
             )
         }));
     }
+    let unmarked = unmarked(&text, &released).into_iter();
+    findings.extend(unmarked.map(|path| {
+        let what =
+            "is newer than the frozen interfaces: its comment names the version after `@since`";
+        Finding::new(CURRENT, format!("`{path}` {what}"))
+    }));
     if count == 0 && findings.len() == before {
         findings.push(Finding::new(
             FROZEN,
@@ -74,6 +84,42 @@ fn differences(frozen: &Items, current: &Items) -> Vec<String> {
     });
     let demanded = demanded.map(|path| format!("`{path}` is demanded of plugins"));
     changed.chain(demanded).collect()
+}
+
+/// Returns the items that no frozen interface has and whose comment lacks `@since`. The content of a new interface needs
+/// no mark.
+fn unmarked(text: &str, frozen: &Items) -> Vec<String> {
+    let (mut at, mut is_marked, mut found) = (Vec::new(), false, Vec::new());
+    for line in text.lines().map(str::trim) {
+        if line.starts_with("///") {
+            is_marked |= line.contains("@since");
+            continue;
+        }
+        let head = line.split([':', '(', '=', '{']).next().unwrap_or_default();
+        let mut words = head.split_whitespace();
+        let name = match words.next() {
+            Some(
+                "interface" | "resource" | "world" | "record" | "variant" | "enum" | "flags"
+                | "type",
+            ) => words.next(),
+            first if line.contains(": func(") || line.starts_with("constructor(") => first,
+            _ => None,
+        };
+        if let Some(name) = name {
+            let path = [&at[..], &[name]].concat().join(".");
+            let is_within_new = !at.is_empty() && !frozen.contains_key(&at.join("."));
+            if !is_marked && !is_within_new && !frozen.contains_key(&path) {
+                found.push(path);
+            }
+        }
+        is_marked = false;
+        if line == "}" {
+            at.pop();
+        } else if line.ends_with('{') {
+            at.extend(name);
+        }
+    }
+    found
 }
 
 /// Parses a WIT text into its items.
@@ -183,6 +229,25 @@ mod tests {
         ];
         assert_eq!(paths, expected);
         assert_eq!(items["work.pair"], "record pair { one: u8, two: u8 }");
+    }
+
+    #[test]
+    fn newer_items_name_their_version() {
+        let text = "\
+            interface host {\n\
+            /// Logs.\n\
+            log: func(level: u8);\n\
+            enum colour {\n\
+            red,\n\
+            }\n\
+            /// Warns. @since 0.1.1\n\
+            warn: func();\n\
+            }\n\
+            /// @since 0.1.1\n\
+            interface more {\n\
+            x: func();\n\
+            }\n";
+        assert_eq!(unmarked(text, &items(FROZEN)), ["host.colour"]);
     }
 
     #[test]

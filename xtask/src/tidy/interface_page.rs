@@ -20,7 +20,7 @@ Begin with [Write a plugin](plugins.md), and return for a single function.
 |---|---|
 | write a first plugin, and test it | [Write a plugin](plugins.md) |
 | insert or replace code | [Change code](how-to/change-code.md), with `rewrite`, `structure`, `raw` and `helpers` |
-| count and time calls, and make tables of the results | [Tables](plugins.md#tables) and [computed tables](plugins.md#computed-tables), with `probes`, `results` and `recorded` |
+| count and time calls, and make tables of the results | [Tables](plugins.md#tables) and [computed tables](plugins.md#computed-tables), with `probes`, `types.row` and `recorded` |
 | get events of the JVM, or ask it | [Events of the JVM](how-to/jvm-events.md), with `observer`, `jvm-events` and `jvm-requests` |
 | write in C, Python or JavaScript | [Languages](how-to/plugin-languages.md) |
 | grant a plugin its imports | [Capabilities](options.md#capabilities) |
@@ -33,7 +33,8 @@ The imports of a plugin decide which [capabilities](options.md#capabilities) its
 The worlds at the end list the imports and exports of each kind of plugin.
 
 A `resource` is an object of Classhook, which the plugin gets for one call and whose methods have its name in front, such as `plan.note`.
-A function with `result<_, failure>` can be refused; the failure has a stable code and a text for the user.
+A function with `result<_, refusal>` can be refused; the refusal has a stable code and a text for the user.
+Numbers with several parts, such as an insertion point, have [layouts](plugin-layouts.md), and each SDK has functions for the parts.
 
 The names are in the form of WIT; languages change their form:
 

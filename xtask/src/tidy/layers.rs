@@ -232,7 +232,14 @@ const LAYERS: [Layer; 49] = [
     },
     Layer {
         name: "plan-rules",
-        product: &["jvms", "stored", "fingerprint", "globs", "rewriter"],
+        product: &[
+            "jvms",
+            "edits",
+            "stored",
+            "fingerprint",
+            "globs",
+            "rewriter",
+        ],
         tests: &[],
     },
     Layer {
@@ -274,6 +281,7 @@ const LAYERS: [Layer; 49] = [
         name: "host",
         product: &[
             "jvms",
+            "edits",
             "globs",
             "conditions",
             "jvm-events",
@@ -374,13 +382,14 @@ const LAYERS: [Layer; 49] = [
     },
     Layer {
         name: "classhook-sdk",
-        product: &["jvms", "globs", "jvm-event-table", "classhook-sdk-macros"],
+        product: &["jvms", "edits", "globs", "jvm-event-table", "classhook-sdk-macros"],
         tests: &["classhook-testkit"],
     },
     Layer {
         name: "classhook-testkit",
         product: &[
             "jvms",
+            "edits",
             "fingerprint",
             "classhook-sdk",
             "plan-rules",

@@ -38,8 +38,8 @@ impl Transformer for Allocations {
         for method in class.methods().filter(Method::has_code) {
             for found in method.allocations(|_| true)? {
                 let (what, line) = (found.java_name(), found.line.to_string());
-                let row = plan.row(&ALLOCATED, &[&what, &method.full_name(), &line])?;
-                plan.count(&method.before(&[found.bci])?, &row)?;
+                let row = ALLOCATED.row(&[&what, &method.full_name(), &line]);
+                plan.count(&method.before(&[found.bci]), &row)?;
             }
         }
         Ok(())

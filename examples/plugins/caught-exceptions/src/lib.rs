@@ -26,8 +26,8 @@ impl Transformer for CaughtExceptions {
         for method in class.methods().filter(Method::has_code) {
             for (target, exceptions) in catches(&method.handlers()) {
                 let line = method.line_at(target).to_string();
-                let row = plan.row(&CAUGHT, &[&exceptions, &method.full_name(), &line])?;
-                plan.count(&method.before(&[target])?, &row)?;
+                let row = CAUGHT.row(&[&exceptions, &method.full_name(), &line]);
+                plan.count(&method.before(&[target]), &row)?;
             }
         }
         Ok(())

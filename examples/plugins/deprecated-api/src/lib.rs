@@ -1,9 +1,9 @@
 //! Finds calls of methods that the JDK removes or has removed. The class files need not run: each
 //! call gets a note, which `classhook explain` shows.
 
+use classhook_sdk::edit::Member;
 use classhook_sdk::pattern::Pattern;
 use classhook_sdk::prelude::*;
-use classhook_sdk::wit::MemberRef;
 
 /// Methods, with the release that deprecated them for removal or removed them.
 const DEPRECATED: [(&str, u8); 14] = [
@@ -59,11 +59,11 @@ impl Transformer for DeprecatedApi {
                 let Some(reason) = self.reason(&call.target) else {
                     continue;
                 };
-                let MemberRef { owner, name, .. } = &call.target;
+                let Member { owner, name, .. } = &call.target;
                 let owner = owner.replace('/', ".");
                 let text = format!("line {}: {owner}.{name} is {reason}", call.line);
-                for site in method.before(&[call.bci])? {
-                    plan.note(site, &text);
+                for point in method.before(&[call.bci]) {
+                    plan.note(point, &text);
                 }
             }
         }
@@ -73,7 +73,7 @@ impl Transformer for DeprecatedApi {
 
 impl DeprecatedApi {
     /// Returns the reason why a method should not be called, if any.
-    fn reason(&self, target: &MemberRef) -> Option<&str> {
+    fn reason(&self, target: &Member) -> Option<&str> {
         let found = self.0.iter().find(|(pattern, _)| {
             pattern.matches_class(&target.owner)
                 && pattern.matches_method(&target.name, &target.descriptor)

@@ -1,11 +1,10 @@
 //! Replaces every call that would end the JVM by a `SecurityException`, whose message names the
 //! caller.
 
+use classhook_sdk::edit::Member;
 use classhook_sdk::opcode::{ATHROW, DUP, INVOKESPECIAL, NEW};
 use classhook_sdk::pattern::Pattern;
 use classhook_sdk::prelude::*;
-use classhook_sdk::snippet::Member;
-use classhook_sdk::wit::MemberRef;
 
 /// The class of the exception.
 const THROWN: &str = "java/lang/SecurityException";
@@ -45,13 +44,13 @@ impl Transformer for ExitGuard {
                 continue;
             }
             let at: Vec<u16> = calls.iter().map(|call| call.bci).collect();
-            plan.insert(&method.before(&at)?, &refusal(&method.full_name()))?;
+            plan.insert(&method.before(&at), &refusal(&method.full_name()))?;
         }
         Ok(())
     }
 }
 
-fn ends_the_jvm(target: &MemberRef) -> bool {
+fn ends_the_jvm(target: &Member) -> bool {
     matches!(
         (target.owner.as_str(), target.name.as_str()),
         ("java/lang/System" | "java/lang/Runtime", "exit") | ("java/lang/Runtime", "halt")

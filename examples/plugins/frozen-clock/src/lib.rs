@@ -3,10 +3,9 @@
 
 use classhook_sdk::access_flags::{ACC_INTERFACE, ACC_PRIVATE, ACC_STATIC, ACC_SYNTHETIC};
 use classhook_sdk::edit::Constant;
+use classhook_sdk::edit::Member;
 use classhook_sdk::opcode::{ARETURN, INVOKESTATIC};
 use classhook_sdk::prelude::*;
-use classhook_sdk::snippet::Member;
-use classhook_sdk::wit::MemberRef;
 
 /// The classes of `java.time` that have `now()` and `now(Clock)`.
 const TIMES: [&str; 7] = [
@@ -42,7 +41,7 @@ impl Transformer for FrozenClock {
         for method in class.methods().filter(Method::has_code) {
             for call in method.calls(is_millis)? {
                 let millis = Constant::Long(self.0.millis);
-                plan.remove(&method.at(&[call.bci])?, Some(&millis))?;
+                plan.remove(&method.at(&[call.bci]), Some(&millis))?;
             }
             for call in method.calls(is_now)? {
                 let ours = replacement(class, &call.target);
@@ -50,7 +49,7 @@ impl Transformer for FrozenClock {
                     self.add(&call.target, &ours, plan)?;
                     added.push(ours.name.clone());
                 }
-                plan.redirect_call(&method.at(&[call.bci])?, INVOKESTATIC, &ours)?;
+                plan.redirect_call(&method.at(&[call.bci]), INVOKESTATIC, &ours)?;
             }
         }
         Ok(())
@@ -60,7 +59,7 @@ impl Transformer for FrozenClock {
 impl FrozenClock {
     /// Adds `TIME.now(Clock.fixed(Instant.ofEpochMilli(millis), ZoneId.systemDefault()))` as a
     /// method.
-    fn add(&self, now: &MemberRef, ours: &Member, plan: &mut Plan<'_>) -> Result {
+    fn add(&self, now: &Member, ours: &Member, plan: &mut Plan<'_>) -> Result {
         let time = |owner: &str, name, descriptor: &str| {
             Member::of_class(&format!("java/time/{owner}"), name, descriptor)
         };
@@ -91,11 +90,11 @@ impl FrozenClock {
     }
 }
 
-fn is_millis(target: &MemberRef) -> bool {
+fn is_millis(target: &Member) -> bool {
     target.owner == "java/lang/System" && target.name == "currentTimeMillis"
 }
 
-fn is_now(target: &MemberRef) -> bool {
+fn is_now(target: &Member) -> bool {
     let time = target.owner.strip_prefix("java/time/");
     target.name == "now"
         && target.descriptor.starts_with("()")
@@ -103,7 +102,7 @@ fn is_now(target: &MemberRef) -> bool {
 }
 
 /// Returns the added method that replaces a call of `now`.
-fn replacement(class: &Class<'_>, now: &MemberRef) -> Member {
+fn replacement(class: &Class<'_>, now: &Member) -> Member {
     let time = now.owner.rsplit('/').next().unwrap_or(&now.owner);
     Member {
         owner: class.name(),

@@ -1,7 +1,7 @@
 //! Counts HTTP requests by caller, and times the callers.
 
+use classhook_sdk::edit::Member;
 use classhook_sdk::prelude::*;
-use classhook_sdk::wit::MemberRef;
 
 /// The methods of the JDK that send a request, or wait for its answer.
 const REQUESTS: [(&str, &[&str]); 4] = [
@@ -49,11 +49,11 @@ impl Transformer for HttpCalls {
             let caller = method.full_name();
             for call in &calls {
                 let line = call.line.to_string();
-                let row = plan.row(&CALLS, &[&caller, &line, &call.target.name])?;
-                plan.count(&method.before(&[call.bci])?, &row)?;
+                let row = CALLS.row(&[&caller, &line, &call.target.name]);
+                plan.count(&method.before(&[call.bci]), &row)?;
             }
             if !calls.is_empty() {
-                let row = plan.row(&TIMES, &[&caller])?;
+                let row = TIMES.row(&[&caller]);
                 plan.span(&method, &Capture::default().sum_up(), &row)?;
             }
         }
@@ -61,7 +61,7 @@ impl Transformer for HttpCalls {
     }
 }
 
-fn is_request(target: &MemberRef) -> bool {
+fn is_request(target: &Member) -> bool {
     let name = target.name.as_str();
     REQUESTS
         .iter()

@@ -1,7 +1,7 @@
 //! Records the system properties and environment variables that a program reads, with their values.
 
+use classhook_sdk::edit::Member;
 use classhook_sdk::prelude::*;
-use classhook_sdk::wit::MemberRef;
 
 /// The methods of the JDK that read a setting by its name. The name is their first argument, and
 /// all are static.
@@ -50,15 +50,15 @@ impl Transformer for SettingsLog {
         for method in class.methods().filter(Method::has_code) {
             for call in method.calls(is_read)? {
                 let line = call.line.to_string();
-                let row = plan.row(&SETTINGS, &[&method.full_name(), &line])?;
-                plan.event(&method.at(&[call.bci])?, &read, &row)?;
+                let row = SETTINGS.row(&[&method.full_name(), &line]);
+                plan.event(&method.at(&[call.bci]), &read, &row)?;
             }
         }
         Ok(())
     }
 }
 
-fn is_read(target: &MemberRef) -> bool {
+fn is_read(target: &Member) -> bool {
     let name = target.name.as_str();
     target.descriptor.starts_with("(Ljava/lang/String;")
         && READS

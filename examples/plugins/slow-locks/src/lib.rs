@@ -1,10 +1,10 @@
 //! Prints a line on standard error for each `synchronized` block that waited long for its lock.
 
+use classhook_sdk::edit::Member;
 use classhook_sdk::opcode::{
     GETSTATIC, IFLT, INVOKESTATIC, INVOKEVIRTUAL, LCMP, LDIV, LLOAD, LSTORE, LSUB, MONITORENTER,
 };
 use classhook_sdk::prelude::*;
-use classhook_sdk::snippet::Member;
 
 /// The plugin's settings.
 #[derive(Deserialize)]
@@ -36,7 +36,7 @@ impl Transformer for SlowLocks {
                 if found.opcode == MONITORENTER {
                     let line = method.line_at(found.bci);
                     let code = self.timed(&format!("{}:{line}", method.full_name()));
-                    plan.around(&method.at(&[found.bci])?, &code)?;
+                    plan.around(&method.at(&[found.bci]), &code)?;
                 }
             }
         }

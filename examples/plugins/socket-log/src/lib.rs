@@ -1,9 +1,9 @@
 //! Prints a line on standard error for each connection of a `java.net.Socket`, whatever code opens
 //! it.
 
+use classhook_sdk::edit::Member;
 use classhook_sdk::opcode::{GETSTATIC, INVOKESTATIC, INVOKEVIRTUAL};
 use classhook_sdk::prelude::*;
-use classhook_sdk::snippet::Member;
 
 /// The class that opens connections, and the method that all its others call.
 const SOCKET: &str = "java/net/Socket";

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use classhook_sdk::access_flags::ACC_PUBLIC;
 use classhook_sdk::edit::Constant;
+use classhook_sdk::edit::Member;
 use classhook_sdk::opcode::{IRETURN, RETURN};
 use classhook_sdk::prelude::*;
-use classhook_sdk::wit::MemberRef;
 
 /// The interfaces of JDBC whose methods `execute…` run statements.
 const STATEMENTS: [&str; 3] = [
@@ -83,7 +83,7 @@ impl Transformer for SqlTimer {
             let has_text = method.descriptor().starts_with("(Ljava/lang/String;");
             let prepares = prepares && is_public && method.name().starts_with("prepare");
             if runs {
-                let row = plan.row(&TIMES, &[&class.dotted_name(), method.name()])?;
+                let row = TIMES.row(&[&class.dotted_name(), method.name()]);
                 plan.span(&method, &Capture::default().sum_up(), &row)?;
             }
             if runs || prepares && has_text {
@@ -100,16 +100,16 @@ impl Transformer for SqlTimer {
 fn record(method: &Method<'_>, has_text: bool, prepares: bool, plan: &mut Plan<'_>) -> Result {
     let name = method.full_name();
     let nothing = |event: Event, name| event.constant(name, Constant::Text(String::new()));
-    let event = |row: &[u8], at: &[Site], event: Event, plan: &mut Plan<'_>| {
+    let event = |row: &Tag, at: &[InsertionPoint], event: Event, plan: &mut Plan<'_>| {
         plan.event(at, &event.limit(500), row).map(drop)
     };
-    let begins = plan.row(&RUNS, &[&name, if prepares { PREPARES } else { BEGINS }])?;
+    let begins = RUNS.row(&[&name, if prepares { PREPARES } else { BEGINS }]);
     let known = match has_text {
         true => nothing(Event::default().argument(STATEMENT, 0), PREPARED),
         false => nothing(Event::default(), STATEMENT).this(PREPARED),
     };
     event(&begins, &[method.entry()], known, plan)?;
-    let ends = plan.row(&RUNS, &[&name, ENDS])?;
+    let ends = RUNS.row(&[&name, ENDS]);
     let mut returns = method.instructions()?;
     returns.retain(|it| (IRETURN..=RETURN).contains(&it.opcode));
     let returns: Vec<u16> = returns.iter().map(|it| it.bci).collect();
@@ -118,7 +118,7 @@ fn record(method: &Method<'_>, has_text: bool, prepares: bool, plan: &mut Plan<'
         true => ended.clone().stack(PREPARED),
         false => nothing(ended.clone(), PREPARED),
     };
-    event(&ends, &method.before(&returns)?, returned, plan)?;
+    event(&ends, &method.before(&returns), returned, plan)?;
     event(&ends, &[method.unwind()], nothing(ended, PREPARED), plan)?;
     Ok(())
 }
@@ -127,13 +127,13 @@ fn count_callers(method: &Method<'_>, plan: &mut Plan<'_>) -> Result {
     for call in method.calls(runs_a_statement)? {
         let line = call.line.to_string();
         let cells = [&method.full_name(), &line, &call.target.name];
-        let row = plan.row(&CALLERS, &cells.map(String::as_str))?;
-        plan.count(&method.before(&[call.bci])?, &row)?;
+        let row = CALLERS.row(&cells.map(String::as_str));
+        plan.count(&method.before(&[call.bci]), &row)?;
     }
     Ok(())
 }
 
-fn runs_a_statement(target: &MemberRef) -> bool {
+fn runs_a_statement(target: &Member) -> bool {
     STATEMENTS.contains(&target.owner.as_str()) && target.name.starts_with("execute")
 }
 

@@ -1,9 +1,9 @@
 //! Reports the `FileInputStream`s and `FileOutputStream`s that were never closed, with the stack
 //! that opened them, when the JVM ends.
 
+use classhook_sdk::edit::Member;
 use classhook_sdk::opcode::INVOKESTATIC;
 use classhook_sdk::prelude::*;
-use classhook_sdk::snippet::Member;
 
 /// `helper/OpenFiles.java`, compiled with `javac --release 8`.
 const OPEN_FILES: &[u8] = include_bytes!("../helper/OpenFiles.class");

@@ -3,9 +3,9 @@
 
 // The plugin's table for `classhook plugin run` and `classhook report`: a row for each method.
 static const text_t table = TEXT("calls");
-static results_column_t columns[] = {
-    {TEXT("class"), TEXT("class")},
-    {TEXT("method"), TEXT("method")},
+static types_column_t columns[] = {
+    {TEXT("class"), TYPES_COLUMN_KIND_CLASS},
+    {TEXT("method"), TYPES_COLUMN_KIND_METHOD},
 };
 
 // Selects classes by the setting `classes`, for example `com.acme.**`; all without it.
@@ -19,26 +19,15 @@ bool configure(text_t settings, texts_t *selectors, text_t *why) {
 }
 
 // Counts the entries of a method. The count is a row of the table.
-static bool count(class_t of, plan_t to, text_t class_name, const class_file_method_summary_t *method, text_t *why) {
-  types_failure_t failure;
+static bool count(plan_t to, text_t class_name, const class_file_method_summary_t *method, text_t *why) {
   text_t cells[] = {class_name, method->name};
-  text_t name = table;
-  results_list_column_t keys = {ALL(columns)};
-  texts_t key = {ALL(cells)};
-  classhook_list_u8_t row;
-  if (!results_row(&name, &keys, &key, &row, &failure)) {
-    return refused(&failure, why);
-  }
-  class_file_place_t entry = method->index; // a place of kind 0
-  class_file_list_place_t places = {&entry, 1};
-  class_file_list_site_t sites;
-  if (!class_file_method_class_view_sites(of, &places, &sites, &failure)) {
-    return refused(&failure, why);
-  }
-  probes_list_site_t at = {sites.ptr, sites.len};
-  probes_list_probe_id_t probes;
-  if (!probes_count(to, &at, &row, &probes, &failure)) {
-    return refused(&failure, why);
+  types_tag_t tag = {.tag = TYPES_TAG_ROW, .val.row = {table, {ALL(columns)}, {ALL(cells)}}};
+  types_insertion_point_t entry = point_entry(method->index);
+  probes_list_insertion_point_t at = {&entry, 1};
+  types_refusal_t refusal;
+  types_probe_t first;
+  if (!probes_count(to, &at, &tag, &first, &refusal)) {
+    return refused(&refusal, why);
   }
   return true;
 }
@@ -51,7 +40,7 @@ bool transform(class_t of, plan_t to, text_t *why) {
   class_file_method_class_view_methods(of, &methods);
   for (size_t i = 0; i < methods.len; i++) {
     const class_file_method_summary_t *method = &methods.ptr[i];
-    if (method->code_length > 0 && !count(of, to, class_name, method, why)) {
+    if (method->code_length > 0 && !count(to, class_name, method, why)) {
       return false;
     }
   }

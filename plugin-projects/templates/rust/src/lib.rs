@@ -44,7 +44,7 @@ impl Transformer for MyPlugin {
         let name = class.name();
         for method in class.methods().filter(|method| method.has_code()) {
             if self.wants(&name, method.name(), method.descriptor()) {
-                let row = plan.row(&CALLS, &[&class.dotted_name(), method.name()])?;
+                let row = CALLS.row(&[&class.dotted_name(), method.name()]);
                 plan.count(&[method.entry()], &row)?;
             }
         }

@@ -35,7 +35,7 @@ impl Transformer for Calls {
     fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
         let name = class.name();
         for method in class.methods().filter(Method::has_code) {
-            let row = plan.row(&CALLS, &[&name, method.name()])?;
+            let row = CALLS.row(&[&name, method.name()]);
             plan.count(&[method.entry()], &row)?;
         }
         Ok(())

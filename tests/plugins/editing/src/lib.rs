@@ -7,10 +7,10 @@ mod places;
 mod wrong;
 
 use classhook_sdk::access_flags::{ACC_PUBLIC, ACC_STATIC};
-use classhook_sdk::edit::{Annotation, Constant, Element, EnumConstant, Field};
+use classhook_sdk::edit::Member;
+use classhook_sdk::edit::{Annotation, Constant, EnumConstant, Field, Value, Visibility};
 use classhook_sdk::opcode::{BIPUSH, GETSTATIC, IADD, IMUL, INVOKESTATIC, IRETURN, PUTSTATIC};
 use classhook_sdk::prelude::*;
-use classhook_sdk::snippet::Member;
 
 use places::{allocations, instructions, program};
 
@@ -119,13 +119,13 @@ fn structure(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
         name: "NEW".to_owned(),
     };
     marked
-        .put("text", Element::Text("é".to_owned()))
-        .put("state", Element::Enum(state))
-        .put_array("numbers", vec![Element::Integer(1), Element::Integer(2)]);
-    plan.annotate_class(true, &marked)?;
-    plan.annotate_field("kept", "I", true, &marked)?;
+        .put("text", Value::Text("é".to_owned()))
+        .put("state", Value::Enum(state))
+        .put_array("numbers", vec![Value::Integer(1), Value::Integer(2)]);
+    plan.annotate_class(Visibility::Visible, &marked)?;
+    plan.annotate_field("kept", "I", Visibility::Visible, &marked)?;
     for method in class.methods().filter(|method| method.name() == "answer") {
-        plan.annotate_method(&method, true, &marked)?;
+        plan.annotate_method(&method, Visibility::Visible, &marked)?;
     }
     let secret = Member::of_class("Changed$Target", "secret", "I");
     Ok(plan.rename_member(&secret, "renamed")?)

@@ -1,10 +1,10 @@
 //! Invalid edits, by their names in the configuration.
 
 use classhook_sdk::access_flags::{ACC_PUBLIC, ACC_STATIC};
-use classhook_sdk::edit::{Annotation, Element, EnumConstant, Field};
+use classhook_sdk::edit::Member;
+use classhook_sdk::edit::{Annotation, EnumConstant, Field, Value, Visibility};
 use classhook_sdk::opcode::{ANEWARRAY, GETSTATIC, INVOKESTATIC, INVOKEVIRTUAL, NEW, POP, RETURN};
 use classhook_sdk::prelude::*;
-use classhook_sdk::snippet::Member;
 
 use crate::places::{allocations, instructions, program};
 
@@ -21,11 +21,11 @@ pub fn edit(name: &str, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
             plan.add_method(flags, "wrong", text, Some(&body))?;
         }
         "interface" => plan.add_interface(text)?,
-        "annotation" => plan.annotate_class(true, &Annotation::new(text))?,
+        "annotation" => plan.annotate_class(Visibility::Visible, &Annotation::new(text))?,
         "element" => {
             let mut annotation = Annotation::new("LChanged$Marked;");
-            annotation.put("text", Element::Class(text.to_owned()));
-            plan.annotate_class(true, &annotation)?;
+            annotation.put("text", Value::Class(text.to_owned()));
+            plan.annotate_class(Visibility::Visible, &annotation)?;
         }
         "constant" => {
             let state = EnumConstant {
@@ -33,8 +33,8 @@ pub fn edit(name: &str, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
                 name: "NEW".to_owned(),
             };
             let mut annotation = Annotation::new("LChanged$Marked;");
-            annotation.put("state", Element::Enum(state));
-            plan.annotate_class(true, &annotation)?;
+            annotation.put("state", Value::Enum(state));
+            plan.annotate_class(Visibility::Visible, &annotation)?;
         }
         "hoard" => crate::hoard::hoard(text, class)?,
         "type" => plan.rename_type("Changed", text)?,

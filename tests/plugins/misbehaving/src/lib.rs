@@ -29,17 +29,17 @@ enum Deed {
     Allocate,
     /// Calls itself until the stack ends.
     Recurse,
-    /// Puts probes at a site that no method gave it.
-    ForgedSite,
-    /// Requests a site within an instruction.
+    /// Puts a probe where an instruction does not begin.
     NoInstruction,
-    /// Requests a site in a method that does not exist.
+    /// Puts a probe into a method that does not exist.
     NoMethod,
+    /// Adds a row with a text as number to its report.
+    NoNumber,
     /// Requests more edits than the limit of a class.
     Flood,
     /// Sets probes, and then returns an error.
     Fail,
-    /// Requests sites whose list exceeds the memory limit.
+    /// Requests probes in a list of two million points.
     HugeList,
     /// Attaches a tag to a probe that exceeds the limit of a class.
     Tags,
@@ -61,8 +61,6 @@ enum Deed {
     FailAtLength,
     /// Writes to memory out of bounds.
     OutOfBounds,
-    /// Puts probes at a site of the previous class.
-    KeepSites,
 }
 
 /// The plugin.
@@ -112,23 +110,17 @@ impl Misbehaving {
             Deed::Recurse => {
                 black_box(recurse(0));
             }
-            Deed::ForgedSite => {
-                plan.hit(
-                    &[Site {
-                        token: 0xdead_beef_dead_beef,
-                    }],
-                    b"",
-                )?;
-            }
             Deed::NoInstruction => {
                 for method in class.methods_with_code() {
-                    method.before(&[u16::MAX])?;
+                    plan.hit(&method.before(&[u16::MAX]), b"")?;
                 }
             }
             Deed::NoMethod => {
-                let at = [At::Entry, At::Jump(0, 1)];
-                let places = at.map(|at| Place { method: 9, at });
-                class.sites(&places)?;
+                let point = InsertionPoint {
+                    method: MethodIndex(9),
+                    location: Location::Entry,
+                };
+                plan.hit(&[point], b"")?;
             }
             Deed::Flood => {
                 for _ in 0..100_000 {
@@ -137,7 +129,7 @@ impl Misbehaving {
             }
             Deed::HugeList => {
                 for method in class.methods_with_code() {
-                    method.before(&vec![0; 16 << 20])?;
+                    plan.hit(&method.before(&vec![0; 2 << 20]), b"")?;
                 }
             }
             Deed::Tags => {
@@ -153,17 +145,10 @@ impl Misbehaving {
                 classhook_sdk::log::warn(text);
                 return Err(text.into());
             }
-            Deed::PanicEarly | Deed::Refuse | Deed::Select | Deed::More => {}
+            Deed::PanicEarly | Deed::Refuse | Deed::Select | Deed::More | Deed::NoNumber => {}
             Deed::Linger => (0..self.rounds).for_each(|round| _ = black_box(round)),
             Deed::FailAtLength => return Err("x".repeat(10_000_000).into()),
             Deed::OutOfBounds => out_of_bounds(),
-            Deed::KeepSites => {
-                let entry = class.methods_with_code().next().map(|it| it.entry());
-                let kept = KEPT.with(|kept| kept.replace(entry.map(|site| site.token)));
-                if let Some(token) = kept {
-                    plan.hit(&[Site { token }], b"")?;
-                }
-            }
             Deed::Fail => {
                 set_entries(class, plan)?;
                 return Err("failed on purpose".into());
@@ -174,7 +159,7 @@ impl Misbehaving {
 }
 
 fn set_entries(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
-    let entries: Vec<Site> = class
+    let entries: Vec<InsertionPoint> = class
         .methods_with_code()
         .map(|method| method.entry())
         .collect();
@@ -182,11 +167,6 @@ fn set_entries(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
         plan.hit(&entries, b"entry")?;
     }
     Ok(())
-}
-
-thread_local! {
-    /// A site of the previous class.
-    static KEPT: std::cell::Cell<Option<u64>> = const { std::cell::Cell::new(None) };
 }
 
 /// Declares local variables larger than the stack, which begins at address 0, so they are out of
@@ -247,7 +227,7 @@ impl Reporter for Misbehaving {
                     report.add(&Table { name, columns }, [["x", "1"]])?;
                 }
             }
-            Deed::ForgedSite => report.add(&COPIES, [["x", "no number"]])?,
+            Deed::NoNumber => report.add(&COPIES, [["x", "no number"]])?,
             Deed::Chatter => loop {
                 classhook_sdk::log::warn("on and on");
             },

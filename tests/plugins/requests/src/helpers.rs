@@ -1,8 +1,8 @@
 //! Requests for helper classes.
 
+use classhook_sdk::edit::Member;
 use classhook_sdk::opcode::INVOKESTATIC;
 use classhook_sdk::prelude::*;
-use classhook_sdk::snippet::Member;
 
 use crate::methods::{caller, entries};
 

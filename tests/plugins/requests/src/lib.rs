@@ -3,10 +3,10 @@
 
 use classhook_sdk::access_flags::{ACC_PUBLIC, ACC_STATIC};
 use classhook_sdk::descriptor::Parameters;
-use classhook_sdk::edit::{Annotation, Constant, Element, Field};
+use classhook_sdk::edit::Member;
+use classhook_sdk::edit::{Annotation, Constant, Field, Value, Visibility};
 use classhook_sdk::opcode::{GOTO, IF_ICMPEQ, INVOKESTATIC, IRETURN, POP, RETURN};
 use classhook_sdk::prelude::*;
-use classhook_sdk::snippet::Member;
 
 use methods::{caller, entries};
 
@@ -35,12 +35,13 @@ pub const REQUESTS: &[Request] = &[
     ("notes", notes),
     ("type-names", type_names),
     ("rows", |class, plan| {
-        let row = plan.row(&FOUND, &["one", "2"])?;
+        let row = FOUND.row(&["one", "2"]);
         plan.count(&entries(class), &row)?;
         Ok(())
     }),
-    ("row-with-too-few-cells", |_, plan| {
-        plan.row(&FOUND, &["one"]).map(drop).map_err(Into::into)
+    ("row-with-too-few-cells", |class, plan| {
+        plan.count(&entries(class), FOUND.row(&["one"]))?;
+        Ok(())
     }),
     ("declared-annotations", |class, plan| {
         let all = class.annotations_of(&[]);
@@ -152,8 +153,9 @@ pub const REQUESTS: &[Request] = &[
     ("helpers-many", helpers::many),
     ("helpers-large", helpers::large),
     ("go-on-when-refused", go_on_when_refused),
-    ("forged-site", forged_site),
     ("no-instruction", no_instruction),
+    ("no-jump", no_jump),
+    ("event-nowhere", event_nowhere),
     ("no-method", no_method),
     ("no-code", no_code),
     ("hit-of-an-instruction", hit_of_an_instruction),
@@ -195,7 +197,7 @@ pub const REQUESTS: &[Request] = &[
     }),
     ("event-of-a-slot-beside-operands", |class, plan| {
         let event = Event::default().stack("a").slot("b", 0, "I");
-        plan.event(&caller(class)?.at(&[1])?, &event, b"")
+        plan.event(&caller(class)?.at(&[1]), &event, b"")
             .map(drop)
             .map_err(Into::into)
     }),
@@ -212,8 +214,6 @@ pub const REQUESTS: &[Request] = &[
     ("many-edits", many_edits),
     ("many-tags", many_tags),
     ("much-code", much_code),
-    ("many-sites", many_sites),
-    ("many-sites-one-by-one", many_sites_one_by_one),
     ("large-annotation", large_annotation),
     ("large-nested-annotation", large_nested_annotation),
 ];
@@ -243,11 +243,14 @@ impl Transformer for Requests {
 
 fn hits(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     plan.hit(&entries(class), b"entry")?;
-    let places = [At::Before(1), At::FallThrough(1), At::Unwind];
-    let method = caller(class)?.index();
-    let sites = class.sites(&places.map(|at| Place { method, at }))?;
-    let numbers = plan.hit(&sites, b"")?;
-    assert_eq!(numbers.last(), Some(&ProbeId { value: 4 }));
+    let locations = [
+        Location::Before(Bci(1)),
+        Location::FallThrough(Bci(1)),
+        Location::Unwind,
+    ];
+    let method = caller(class)?;
+    let points = locations.map(|location| method.point(location));
+    assert_eq!(plan.hit(&points, b"")?, 2);
     Ok(())
 }
 
@@ -274,7 +277,6 @@ fn say(class: &Class<'_>, plan: &mut Plan<'_>, what: &dyn std::fmt::Debug) {
 
 fn notes(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let method = caller(class)?;
-    plan.note(Site { token: 77 }, "about nothing");
     plan.note(method.entry(), &"é".repeat(4_000));
     for number in 0..150 {
         plan.note(method.entry(), &format!("note {number}"));
@@ -309,7 +311,7 @@ fn insert(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
 fn wrap(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let (mut before, after) = (Snippet::new(), Snippet::new());
     before.push_int(1).op(POP, 0);
-    Ok(plan.wrap(&caller(class)?.at(&[1])?, &before, &after)?)
+    Ok(plan.wrap(&caller(class)?.at(&[1]), &before, &after)?)
 }
 
 /// Skips the call if its argument is 5.
@@ -319,11 +321,11 @@ fn around(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     code.load_operand(0).push_int(5).jump(IF_ICMPEQ, other);
     code.proceed().jump(GOTO, end);
     code.place(other).push_int(0).place(end);
-    Ok(plan.around(&caller(class)?.at(&[1])?, &code)?)
+    Ok(plan.around(&caller(class)?.at(&[1]), &code)?)
 }
 
 fn remove(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
-    let call = caller(class)?.at(&[1])?;
+    let call = caller(class)?.at(&[1]);
     Ok(plan.remove(&call, Some(&Constant::Integer(7)))?)
 }
 
@@ -340,12 +342,12 @@ fn structure(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
 
 fn annotation(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let mut inner = Annotation::new("La/Inner;");
-    inner.put("one", Element::Byte(1));
+    inner.put("one", Value::Byte(1));
     let mut outer = Annotation::new("La/Outer;");
     outer
         .nest("inner", inner.clone())
         .nest_array("all", vec![inner.clone(), inner]);
-    Ok(plan.annotate_class(true, &outer)?)
+    Ok(plan.annotate_class(Visibility::Visible, &outer)?)
 }
 
 fn attributes(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
@@ -411,30 +413,41 @@ fn attribute_twice(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
 /// Makes rejected requests, which must leave nothing behind.
 fn go_on_when_refused(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let method = caller(class)?;
-    let half = [method.entry(), Site { token: 77 }];
+    let half = [method.entry(), nowhere()];
     assert!(plan.hit(&half, b"tag").is_err());
     assert!(plan.count(&half, b"tag").is_err());
     let mut code = Snippet::new();
     code.push_string("text").op(POP, 0);
     assert!(plan.insert(&half, &code).is_err());
-    let numbers = plan.hit(&[method.entry()], b"")?;
-    assert_eq!(numbers, [ProbeId { value: 0 }]);
+    assert_eq!(plan.hit(&[method.entry()], b"")?, 0);
     Ok(())
 }
 
-fn forged_site(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
-    plan.hit(&[Site { token: 0xdead_beef }], b"")?;
+/// Returns a point in a method that does not exist.
+fn nowhere() -> InsertionPoint {
+    InsertionPoint {
+        method: MethodIndex(99),
+        location: Location::Before(Bci(1)),
+    }
+}
+
+fn no_instruction(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    plan.count(&caller(class)?.before(&[0, 2]), b"")?;
     Ok(())
 }
 
-fn no_instruction(class: &Class<'_>, _: &mut Plan<'_>) -> Result {
-    caller(class)?.before(&[0, 2])?;
+fn no_jump(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    plan.hit(&[caller(class)?.jump(0, 1)], b"")?;
     Ok(())
 }
 
-fn no_method(class: &Class<'_>, _: &mut Plan<'_>) -> Result {
-    let at = At::Jump(0, 1);
-    class.sites(&[Place { method: 99, at }])?;
+fn no_method(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    plan.hit(&[nowhere()], b"")?;
+    Ok(())
+}
+
+fn event_nowhere(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    plan.event(&[nowhere()], &Event::default(), b"")?;
     Ok(())
 }
 
@@ -446,7 +459,7 @@ fn no_code(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
 }
 
 fn hit_of_an_instruction(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
-    plan.hit(&caller(class)?.at(&[1])?, b"")?;
+    plan.hit(&caller(class)?.at(&[1]), b"")?;
     Ok(())
 }
 
@@ -456,7 +469,7 @@ fn change_of_an_entry(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
 
 fn unsuitable_change(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let target = Member::of_class("com/acme/Other", "twice", "(J)I");
-    Ok(plan.redirect_call(&caller(class)?.at(&[1])?, INVOKESTATIC, &target)?)
+    Ok(plan.redirect_call(&caller(class)?.at(&[1]), INVOKESTATIC, &target)?)
 }
 
 fn unsuitable_code(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
@@ -472,19 +485,19 @@ fn unsuitable_body(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
 
 fn wrap_around_return(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let (before, after) = (Snippet::new(), Snippet::new());
-    Ok(plan.wrap(&caller(class)?.at(&[4])?, &before, &after)?)
+    Ok(plan.wrap(&caller(class)?.at(&[4]), &before, &after)?)
 }
 
 fn around_return(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let mut code = Snippet::new();
     code.proceed();
-    Ok(plan.around(&caller(class)?.at(&[4])?, &code)?)
+    Ok(plan.around(&caller(class)?.at(&[4]), &code)?)
 }
 
 fn no_operand(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let mut code = Snippet::new();
     code.load_operand(9).op(POP, 0).proceed();
-    Ok(plan.around(&caller(class)?.at(&[1])?, &code)?)
+    Ok(plan.around(&caller(class)?.at(&[1]), &code)?)
 }
 
 fn operand_nowhere(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
@@ -540,7 +553,7 @@ fn events(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
         plan.event(&[method.entry()], &entry.per_second(100), b"entry")?;
         for instruction in method.instructions()? {
             if (IRETURN..RETURN).contains(&instruction.opcode) {
-                let sites = method.before(&[instruction.bci])?;
+                let sites = method.before(&[instruction.bci]);
                 plan.event(&sites, &Event::default().stack("returned"), b"")?;
             }
         }
@@ -560,13 +573,13 @@ fn events(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
             if !call.target.descriptor.ends_with('V') {
                 event = event.stack("given");
             }
-            plan.event(&method.at(&[call.bci])?, &event, b"")?;
+            plan.event(&method.at(&[call.bci]), &event, b"")?;
             if method.name() == "calls" {
                 let variables = Event::default().variable("number", "number");
                 let variables = variables
                     .slot("before", 2, "J")
                     .variable("object", "events");
-                plan.event(&method.before(&[call.bci])?, &variables, b"")?;
+                plan.event(&method.before(&[call.bci]), &variables, b"")?;
             }
         }
     }
@@ -576,7 +589,7 @@ fn events(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
 /// Records each slot as each type in front of each instruction; missing ones are rejected.
 fn try_variables(method: &Method<'_>, plan: &mut Plan<'_>) -> Result {
     for instruction in method.instructions()? {
-        let sites = method.before(&[instruction.bci])?;
+        let sites = method.before(&[instruction.bci]);
         for slot in 0..12 {
             for kind in ["I", "J", "F", "D", "Ljava/lang/Object;"] {
                 let tried = Event::default().slot("tried", slot, kind);
@@ -602,7 +615,7 @@ fn event_without_argument(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
 
 fn event_without_operand(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let event = Event::default().operand("a", 1);
-    plan.event(&caller(class)?.at(&[1])?, &event, b"")?;
+    plan.event(&caller(class)?.at(&[1]), &event, b"")?;
     Ok(())
 }
 
@@ -618,7 +631,7 @@ fn event_of_nothing(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
 
 /// Records an event in front of the caller's last instruction.
 fn event_of(class: &Class<'_>, plan: &mut Plan<'_>, event: Event) -> Result {
-    let sites = caller(class)?.before(&[4])?;
+    let sites = caller(class)?.before(&[4]);
     plan.event(&sites, &event, b"")?;
     Ok(())
 }
@@ -653,7 +666,7 @@ fn event_without_code(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
 }
 
 fn two_events(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
-    let sites = caller(class)?.at(&[1])?;
+    let sites = caller(class)?.at(&[1]);
     plan.event(&sites, &Event::default(), b"")?;
     plan.event(&sites, &Event::default().operand("a", 0), b"")?;
     plan.event(&sites, &Event::default().stack("a"), b"")?;
@@ -661,13 +674,13 @@ fn two_events(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
 }
 
 fn event_and_change(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
-    let sites = caller(class)?.at(&[1])?;
+    let sites = caller(class)?.at(&[1]);
     plan.event(&sites, &Event::default().stack("a"), b"")?;
     Ok(plan.remove(&sites, None)?)
 }
 
 fn change_and_event(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
-    let sites = caller(class)?.at(&[1])?;
+    let sites = caller(class)?.at(&[1]);
     plan.remove(&sites, None)?;
     plan.event(&sites, &Event::default().stack("a"), b"")?;
     Ok(())
@@ -699,40 +712,20 @@ fn much_code(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     Ok(())
 }
 
-fn many_sites(class: &Class<'_>, _: &mut Plan<'_>) -> Result {
-    let (method, bcis) = (caller(class)?, vec![0; 400_000]);
-    for _ in 0..3 {
-        method.before(&bcis)?;
-    }
-    Ok(())
-}
-
-/// The last request returns no error, so its rejection traps.
-fn many_sites_one_by_one(class: &Class<'_>, _: &mut Plan<'_>) -> Result {
-    let method = caller(class)?;
-    for _ in 0..2 {
-        method.before(&vec![0; 1 << 19])?;
-    }
-    let _ = method.entry();
-    Err("the plugin went on".into())
-}
-
 fn large_annotation(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let mut large = Annotation::new("La/Large;");
     for name in ["one", "two"] {
-        large.put(name, Element::Text("x".repeat(600 << 10)));
+        large.put(name, Value::Text("x".repeat(600 << 10)));
     }
-    plan.annotate_class(true, &large)?;
-    Err("the plugin went on".into())
+    Ok(plan.annotate_class(Visibility::Visible, &large)?)
 }
 
 fn large_nested_annotation(_: &Class<'_>, plan: &mut Plan<'_>) -> Result {
     let mut inner = Annotation::new("La/Inner;");
-    inner.put("text", Element::Text("x".repeat(400 << 10)));
+    inner.put("text", Value::Text("x".repeat(400 << 10)));
     let mut outer = Annotation::new("La/Outer;");
     outer.nest_array("all", vec![inner.clone(), inner.clone(), inner]);
-    plan.annotate_class(true, &outer)?;
-    Err("the plugin went on".into())
+    Ok(plan.annotate_class(Visibility::Visible, &outer)?)
 }
 
 classhook_sdk::export!(Requests);

@@ -3,7 +3,7 @@
 use classhook_sdk::prelude::*;
 
 /// Returns the entries of all methods with code.
-pub fn entries(class: &Class<'_>) -> Vec<Site> {
+pub fn entries(class: &Class<'_>) -> Vec<InsertionPoint> {
     class
         .methods_with_code()
         .map(|method| method.entry())

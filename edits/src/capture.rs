@@ -6,7 +6,7 @@
 /// and length, other objects as class and identity.
 ///
 /// ```
-/// # use classhook_sdk::Capture;
+/// # use edits::Capture;
 /// let everything = Capture::default().arguments().returned().thrown().limit(200);
 /// let durations = Capture::default().sum_up();
 /// # assert_ne!(everything, durations);
