@@ -98,6 +98,25 @@ impl Event {
         event
     }
 
+    /// Records whether the last value is an instance of this class (`instanceof`), instead of the value itself. The class
+    /// is an internal name, or the descriptor of an array type.
+    ///
+    /// ```
+    /// # use edits::Event;
+    /// let event = Event::default().operand("closes", 0).instance_of("java/io/Closeable");
+    /// # assert_eq!(event.values[0].code.len(), 2);
+    /// ```
+    #[must_use]
+    pub fn instance_of(mut self, class: &str) -> Self {
+        let operand = Operand::Type(class.to_owned());
+        if let Some(value) = self.values.last_mut() {
+            value
+                .code
+                .push(Instruction::new(opcode::INSTANCEOF, operand));
+        }
+        self
+    }
+
     /// Sets the maximum length of a value's text, in bytes of UTF-8. The default is 80, the upper limit 1,024.
     #[must_use]
     pub fn limit(mut self, bytes: u32) -> Self {

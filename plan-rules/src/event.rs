@@ -53,10 +53,21 @@ impl_stored!(enum EventValue {
     6 Slot(index, kind),
 });
 
+/// A value with its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct NamedValue {
+    name: String,
+    value: EventValue,
+    /// The class or array type that the value is tested for. The result is recorded instead of the value.
+    instance_of: Option<String>,
+}
+
+impl_stored!(struct NamedValue { name, value, instance_of });
+
 /// The values that an event records in addition to time and thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventValues {
-    values: Vec<(String, EventValue)>,
+    values: Vec<NamedValue>,
     /// Maximum bytes of UTF-8 kept of one value.
     limit: u32,
     /// Maximum events per second at one location.
@@ -121,7 +132,7 @@ impl EventValues {
     /// # Errors
     /// A value is refused at every location.
     pub fn of(event: Event) -> Result<Self, RefusedRequest> {
-        let mut values: Vec<(String, EventValue)> = Vec::with_capacity(event.values.len());
+        let mut values: Vec<NamedValue> = Vec::with_capacity(event.values.len());
         if event.values.len() > MAX_EVENT_VALUES {
             let message = format!("expected at most {MAX_EVENT_VALUES} values of one event");
             return Err(RefusedRequest::limit(message, None));
@@ -133,15 +144,21 @@ impl EventValues {
         } in event.values
         {
             expect_name(&name)?;
-            if values.iter().any(|(known, _)| *known == name) {
+            if values.iter().any(|known| known.name == name) {
                 let cause = format!("expected each name of a value once, found `{name}` twice");
                 return Err(RefusedRequest::unsuitable(None, &cause));
             }
-            let value = value_of(code, as_type).ok_or_else(|| {
-                let cause = format!("expected one instruction that pushes the value `{name}`");
+            let (value, instance_of) = value_of(code, as_type).ok_or_else(|| {
+                let cause = format!(
+                    "expected one instruction that pushes the value `{name}`, and at most an `instanceof` behind it"
+                );
                 RefusedRequest::unsuitable(None, &cause)
             })?;
-            values.push((name, value));
+            values.push(NamedValue {
+                name,
+                value,
+                instance_of,
+            });
         }
         Ok(Self {
             values,
@@ -166,7 +183,7 @@ impl EventValues {
 
     /// Returns the names of the values, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.values.iter().map(|(name, _)| name.as_str())
+        self.values.iter().map(|named| named.name.as_str())
     }
 
     /// Returns the bytes of its code at one location before splicing.
@@ -178,7 +195,10 @@ impl EventValues {
             | EventValue::Slot(_, text) => text.len(),
             _ => 0,
         };
-        let texts = self.values.iter().map(|(name, it)| name.len() + text(it));
+        let texts = self.values.iter().map(|named| {
+            let class = named.instance_of.as_ref().map_or(0, String::len);
+            named.name.len() + text(&named.value) + class
+        });
         (self.values.len() * OPERATIONS + 3) * OPERATION_BYTES + texts.sum::<usize>()
     }
 
@@ -186,12 +206,12 @@ impl EventValues {
     #[must_use]
     pub fn needs_instruction(&self) -> bool {
         let needs = |value: &EventValue| matches!(value, EventValue::Operand(_));
-        self.values.iter().any(|(_, value)| needs(value)) || self.needs_stack()
+        self.values.iter().any(|named| needs(&named.value)) || self.needs_stack()
     }
 
     fn needs_stack(&self) -> bool {
         let mut values = self.values.iter();
-        values.any(|(_, value)| *value == EventValue::Stack)
+        values.any(|named| named.value == EventValue::Stack)
     }
 
     /// Builds code that loads and drops the values, so that the type check shows missing values.
@@ -246,8 +266,12 @@ impl EventValues {
         if is_behind {
             code.proceed().map_err(text)?;
         }
-        for ((_, value), number) in self.values.iter().zip(0..) {
-            let base = place.load(value, &mut code)?;
+        for (named, number) in self.values.iter().zip(0..) {
+            let mut base = place.load(&named.value, &mut code)?;
+            if let Some(class) = &named.instance_of {
+                code.with_type(opcode::INSTANCEOF, class).map_err(text)?;
+                base = Some(BaseType::Boolean);
+            }
             record(&mut code, base, number).map_err(text)?;
         }
         end(&mut code).map_err(text)?;
@@ -261,12 +285,30 @@ impl EventValues {
     }
 }
 
-/// Returns the value that this code pushes.
-fn value_of(code: Vec<Instruction>, as_type: Option<String>) -> Option<EventValue> {
+/// Returns the value that this code pushes, and the type that it is tested for.
+fn value_of(
+    code: Vec<Instruction>,
+    as_type: Option<String>,
+) -> Option<(EventValue, Option<String>)> {
     let mut code = code.into_iter();
-    let (Instruction { opcode, operand }, None) = (code.next()?, code.next()) else {
-        return None;
+    let load = code.next()?;
+    let tested = match code.next() {
+        Some(test) if test.opcode == u16::from(opcode::INSTANCEOF) => match test.operand {
+            Operand::Type(class) => Some(class),
+            _ => return None,
+        },
+        Some(_) => return None,
+        None => None,
     };
+    match code.next() {
+        None => Some((loaded_value(load, as_type)?, tested)),
+        Some(_) => None,
+    }
+}
+
+/// Returns the value that an instruction pushes.
+fn loaded_value(load: Instruction, as_type: Option<String>) -> Option<EventValue> {
+    let Instruction { opcode, operand } = load;
     let index = match &operand {
         Operand::Local(local) => Some(local.index),
         _ => None,
@@ -505,8 +547,17 @@ impl fmt::Display for EventValue {
 /// Formats as `statement = argument 0, limit 80, 100 per second`.
 impl fmt::Display for EventValues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (name, value) in &self.values {
-            write!(f, "{name} = {value}, ")?;
+        for NamedValue {
+            name,
+            value,
+            instance_of,
+        } in &self.values
+        {
+            write!(f, "{name} = {value}")?;
+            if let Some(class) = instance_of {
+                write!(f, " instanceof {class}")?;
+            }
+            f.write_str(", ")?;
         }
         write!(f, "limit {}", self.limit)?;
         match self.per_second {

@@ -180,6 +180,16 @@ pub const REQUESTS: &[Request] = &[
     ("event-without-operand", event_without_operand),
     ("event-without-this", event_without_this),
     ("event-of-nothing-on-the-stack", event_of_nothing),
+    ("event-of-a-number-as-an-object", |class, plan| {
+        let event = Event::default().operand("a", 0);
+        let event = event.instance_of("java/io/Closeable");
+        plan.event(&caller(class)?.at(&[1]), &event, b"")?;
+        Ok(())
+    }),
+    ("event-of-a-test-for-no-type", |class, plan| {
+        let event = Event::default().this("a").instance_of("java.io.Closeable");
+        event_of(class, plan, event)
+    }),
     ("event-of-a-variable-without-name", |class, plan| {
         event_of(class, plan, Event::default().variable("a", "nobody"))
     }),
@@ -569,6 +579,9 @@ fn events(class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
             let mut event = Event::default();
             for index in 0..parameters(&call.target.descriptor) + receiver {
                 event = event.operand(&format!("operand{index}"), index);
+            }
+            if receiver == 1 {
+                event = event.operand("closes", 0).instance_of("java/io/Closeable");
             }
             if !call.target.descriptor.ends_with('V') {
                 event = event.stack("given");
