@@ -382,7 +382,13 @@ const LAYERS: [Layer; 49] = [
     },
     Layer {
         name: "classhook-sdk",
-        product: &["jvms", "edits", "globs", "jvm-event-table", "classhook-sdk-macros"],
+        product: &[
+            "jvms",
+            "edits",
+            "globs",
+            "jvm-event-table",
+            "classhook-sdk-macros",
+        ],
         tests: &["classhook-testkit"],
     },
     Layer {
