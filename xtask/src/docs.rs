@@ -23,12 +23,16 @@ pub fn run(workspace: &Workspace) -> Result<()> {
 fn index(packages: &[Package]) -> String {
     let documented = packages.iter().filter(|package| package.plugin.is_none());
     let (public, internal): (Vec<_>, Vec<_>) =
-        documented.partition(|package| package.name.starts_with("classhook-"));
+        documented.partition(|package| package.is_published());
     let mut page = "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>Classhook: crates</title>\n\
         <style>body { font: 16px/1.5 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em } \
         td { padding: .2em 2em .2em 0; vertical-align: top }</style>\n<h1>Classhook</h1>\n"
         .to_owned();
-    table("For authors of plugins", &public, &mut page);
+    table(
+        "For plugins: the SDK, its test kit and their parts",
+        &public,
+        &mut page,
+    );
     table("For contributors", &internal, &mut page);
     page
 }
@@ -66,14 +70,13 @@ mod tests {
         Package {
             name: name.to_owned(),
             description: Some(description.to_owned()),
-            manifest_path: "Cargo.toml".into(),
-            dependencies: Vec::new(),
+            publish: (!name.starts_with("classhook-")).then(Vec::new),
             targets: vec![Target {
                 name: name.to_owned(),
                 kind: vec![kind.to_owned()],
                 src_path: "src/lib.rs".into(),
             }],
-            plugin: None,
+            ..Package::default()
         }
     }
 

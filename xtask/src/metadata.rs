@@ -11,12 +11,18 @@ struct Metadata {
 }
 
 /// A crate of the workspace.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 pub struct Package {
     /// The name in `Cargo.toml`.
     pub name: String,
     /// Its description in `Cargo.toml`.
     pub description: Option<String>,
+    /// The licences, as an SPDX expression.
+    pub license: Option<String>,
+    /// The address of the sources.
+    pub repository: Option<String>,
+    /// Registries of the crate; an empty list marks an internal crate.
+    pub publish: Option<Vec<String>>,
     /// The path of `Cargo.toml`.
     pub manifest_path: PathBuf,
     /// Dependencies, tests included.
@@ -34,6 +40,8 @@ pub struct Package {
 pub struct Dependency {
     /// The package's name.
     pub name: String,
+    /// The required version, `*` if any will do.
+    pub req: String,
     /// `dev`, `build`, or empty for a dependency of the product.
     pub kind: Option<String>,
     /// The folder, for a crate of this workspace.
@@ -62,6 +70,13 @@ pub fn packages(workspace: &Workspace) -> Result<Vec<Package>> {
         package.plugin = plugin_name(&package.manifest_path, workspace.root());
     }
     Ok(packages)
+}
+
+impl Package {
+    /// Checks whether the crate is meant for crates.io.
+    pub fn is_published(&self) -> bool {
+        self.publish.is_none()
+    }
 }
 
 impl Target {

@@ -1,9 +1,10 @@
 //! `cargo xtask nightly`: every test, with another part of the programs and corpora each day.
 //!
-//! A push runs a fixed part, so that a failure is the fault of the change. This task finds faults in the other parts.
+//! A push runs a fixed part, so that a failure is the fault of the change. This task finds faults in the other parts. It
+//! also builds the packages for crates.io as a stranger would, each from its own files.
 
-use crate::workspace::{Workspace, say};
-use crate::{ci, test};
+use crate::workspace::{Workspace, say, step};
+use crate::{ci, metadata, test};
 use anyhow::{Context, Result};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -27,12 +28,23 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         "nightly: part {part}; repeat it with `cargo xtask nightly --part {part}`"
     ));
     ci::set_up(workspace)?;
+    build_packages(workspace)?;
     let tests = test::Options {
         offline: true,
         part: Some(part),
         ..test::Options::default()
     };
     test::run(workspace, &tests)
+}
+
+/// Packs the crates for crates.io, and builds each package.
+fn build_packages(workspace: &Workspace) -> Result<()> {
+    let packages = metadata::packages(workspace)?;
+    let mut command = workspace.cargo(["package", "--quiet", "--locked", "--allow-dirty"]);
+    for package in packages.iter().filter(|package| package.is_published()) {
+        command.args(["-p", &package.name]);
+    }
+    step("building the packages for crates.io", &mut command)
 }
 
 /// Days since 1970, by the clock of this machine in UTC.

@@ -5,6 +5,7 @@
 //! * [`sources`]: sizes of files and functions, module documentation;
 //! * [`unsafe_code`]: unsafe code only in the allowed files, which a document lists;
 //! * [`features`]: wasmtime is compiled once with the compiler of plugins and once without;
+//! * [`packages`]: the crates for crates.io have names of their own and hold all their files;
 //! * [`edge_cases`]: the table of edge cases names tests that exist;
 //! * [`interface`]: the imports of released plugins stay as they were;
 //! * [`interface_page`]: the reference of the interface is generated from its comments;
@@ -23,7 +24,7 @@ mod interface;
 mod interface_page;
 mod language;
 mod layers;
-
+mod packages;
 mod sources;
 mod unsafe_code;
 
@@ -50,6 +51,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let files = tracked_files(workspace.root())?;
     let mut findings = layers::check(workspace)?;
     circles::check(workspace, &mut findings)?;
+    packages::check(workspace, &mut findings)?;
     let sources = sources::check(workspace.root(), &files, &mut findings)?;
     unsafe_code::check(workspace.root(), &sources.with_unsafe, &mut findings)?;
     interface_page::check(workspace.root(), &mut findings)?;

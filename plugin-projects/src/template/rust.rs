@@ -5,7 +5,7 @@ use crate::sdk;
 
 /// Names that cargo refuses or that have another meaning: Rust's keywords, its own crates, and
 /// those that plugins are built with.
-const RESERVED: [&str; 61] = [
+const RESERVED: [&str; 70] = [
     "abstract",
     "alloc",
     "as",
@@ -14,7 +14,18 @@ const RESERVED: [&str; 61] = [
     "become",
     "box",
     "break",
+    "classhook-class-versions",
+    "classhook-edits",
+    "classhook-escape",
+    "classhook-fingerprint",
+    "classhook-globs",
+    "classhook-jvm-event-table",
+    "classhook-jvms",
+    "classhook-plan-rules",
+    "classhook-rewriter",
     "classhook-sdk",
+    "classhook-sdk-macros",
+    "classhook-stored",
     "classhook-testkit",
     "const",
     "continue",
@@ -30,12 +41,10 @@ const RESERVED: [&str; 61] = [
     "fn",
     "for",
     "gen",
-    "globs",
     "if",
     "impl",
     "in",
     "jvm-event-table",
-    "jvms",
     "let",
     "loop",
     "macro",

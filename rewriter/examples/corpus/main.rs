@@ -1,7 +1,7 @@
 //! Splices every class of a folder and prints a summary.
 //!
 //! ```text
-//! cargo run --release -p rewriter --example corpus -- CLASSES [OUTPUT] [--plan KIND] [--passes N]
+//! cargo run --release -p classhook-rewriter --example corpus -- CLASSES [OUTPUT] [--plan KIND] [--passes N]
 //! ```
 //!
 //! The kinds of edits are those of `plans.rs`; the default is `all`. `check_splice` checks the output. With a folder,

@@ -24,7 +24,7 @@ fn projects() -> &'static Path {
         let manifest: toml::Table = manifest.parse().expect("a manifest");
         let mut profile = manifest["profile"].clone();
         // The crate that only the projects' own tests need.
-        profile["release"]["package"]["rewriter"] = toml::toml! { opt-level = 0 }.into();
+        profile["release"]["package"]["classhook-rewriter"] = toml::toml! { opt-level = 0 }.into();
         let config = toml::Table::from_iter([("profile".to_owned(), profile)]);
         std::fs::write(folder.join(".cargo/config.toml"), config.to_string()).expect("written");
         folder

@@ -20,27 +20,27 @@ struct Layer {
 
 const LAYERS: [Layer; 49] = [
     Layer {
-        name: "jvms",
+        name: "classhook-jvms",
         product: &[],
         tests: &[],
     },
     Layer {
-        name: "stored",
+        name: "classhook-stored",
         product: &[],
         tests: &[],
     },
     Layer {
-        name: "fingerprint",
+        name: "classhook-fingerprint",
         product: &[],
         tests: &[],
     },
     Layer {
-        name: "edits",
-        product: &["jvms", "stored"],
+        name: "classhook-edits",
+        product: &["classhook-jvms", "classhook-stored"],
         tests: &[],
     },
     Layer {
-        name: "globs",
+        name: "classhook-globs",
         product: &[],
         tests: &[],
     },
@@ -50,23 +50,27 @@ const LAYERS: [Layer; 49] = [
         tests: &[],
     },
     Layer {
-        name: "jvm-event-table",
+        name: "classhook-jvm-event-table",
         product: &[],
         tests: &[],
     },
     Layer {
         name: "jvm-events",
-        product: &["jvms", "globs", "jvm-event-table"],
+        product: &[
+            "classhook-jvms",
+            "classhook-globs",
+            "classhook-jvm-event-table",
+        ],
         tests: &[],
     },
     Layer {
-        name: "escape",
+        name: "classhook-escape",
         product: &[],
         tests: &[],
     },
     Layer {
         name: "errors",
-        product: &["escape"],
+        product: &["classhook-escape"],
         tests: &[],
     },
     Layer {
@@ -82,13 +86,13 @@ const LAYERS: [Layer; 49] = [
     Layer {
         name: "coverage-inputs",
         product: &[
-            "jvms",
-            "globs",
+            "classhook-jvms",
+            "classhook-globs",
             "jvm-events",
-            "escape",
+            "classhook-escape",
             "errors",
             "local-files",
-            "rewriter",
+            "classhook-rewriter",
             "probes",
             "coverage",
             "class-description",
@@ -101,7 +105,7 @@ const LAYERS: [Layer; 49] = [
         name: "otlp",
         product: &[
             "conditions",
-            "escape",
+            "classhook-escape",
             "errors",
             "coverage-inputs",
             "probes",
@@ -112,20 +116,27 @@ const LAYERS: [Layer; 49] = [
     Layer {
         name: "class-selection",
         product: &[
-            "jvms", "globs", "errors", "control", "probes", "coverage", "trace", "host",
+            "classhook-jvms",
+            "classhook-globs",
+            "errors",
+            "control",
+            "probes",
+            "coverage",
+            "trace",
+            "host",
         ],
         tests: &[],
     },
     Layer {
         name: "coverage-analysis",
         product: &[
-            "jvms",
-            "fingerprint",
-            "escape",
+            "classhook-jvms",
+            "classhook-fingerprint",
+            "classhook-escape",
             "errors",
             "coverage-inputs",
             "class-selection",
-            "rewriter",
+            "classhook-rewriter",
             "probes",
             "coverage",
             "class-description",
@@ -137,9 +148,9 @@ const LAYERS: [Layer; 49] = [
     Layer {
         name: "coverage-rules",
         product: &[
-            "jvms",
-            "globs",
-            "escape",
+            "classhook-jvms",
+            "classhook-globs",
+            "classhook-escape",
             "errors",
             "class-selection",
             "coverage",
@@ -148,19 +159,25 @@ const LAYERS: [Layer; 49] = [
     },
     Layer {
         name: "differential-coverage",
-        product: &["jvms", "escape", "errors", "coverage-inputs", "coverage"],
+        product: &[
+            "classhook-jvms",
+            "classhook-escape",
+            "errors",
+            "coverage-inputs",
+            "coverage",
+        ],
         tests: &[],
     },
     Layer {
         name: "java-compiler",
         product: &[
-            "jvms",
+            "classhook-jvms",
             "errors",
             "attach",
             "local-files",
             "coverage-inputs",
             "control",
-            "rewriter",
+            "classhook-rewriter",
         ],
         tests: &[],
     },
@@ -172,13 +189,13 @@ const LAYERS: [Layer; 49] = [
     Layer {
         name: "static-instrumentation",
         product: &[
-            "jvms",
+            "classhook-jvms",
             "errors",
-            "fingerprint",
+            "classhook-fingerprint",
             "local-files",
             "coverage-inputs",
             "class-selection",
-            "rewriter",
+            "classhook-rewriter",
             "probes",
             "trace",
             "host",
@@ -191,54 +208,74 @@ const LAYERS: [Layer; 49] = [
         tests: &[],
     },
     Layer {
-        name: "rewriter",
-        product: &["jvms", "stored", "edits", "escape"],
-        tests: &["fingerprint", "class-text", "class-versions", "coverage"],
+        name: "classhook-rewriter",
+        product: &[
+            "classhook-jvms",
+            "classhook-stored",
+            "classhook-edits",
+            "classhook-escape",
+        ],
+        tests: &[
+            "classhook-fingerprint",
+            "class-text",
+            "classhook-class-versions",
+            "coverage",
+        ],
     },
     Layer {
         name: "subroutines",
-        product: &["jvms", "rewriter"],
+        product: &["classhook-jvms", "classhook-rewriter"],
         tests: &[],
     },
     Layer {
         name: "class-text",
-        product: &["jvms", "escape", "rewriter"],
+        product: &["classhook-jvms", "classhook-escape", "classhook-rewriter"],
         tests: &[],
     },
     Layer {
-        name: "class-versions",
-        product: &["jvms", "fingerprint", "rewriter"],
+        name: "classhook-class-versions",
+        product: &[
+            "classhook-jvms",
+            "classhook-fingerprint",
+            "classhook-rewriter",
+        ],
         tests: &[],
     },
     Layer {
         name: "probes",
-        product: &["jvms", "conditions"],
+        product: &["classhook-jvms", "conditions"],
         tests: &[],
     },
     Layer {
         name: "coverage",
-        product: &["jvms", "escape"],
-        tests: &["rewriter"],
+        product: &["classhook-jvms", "classhook-escape"],
+        tests: &["classhook-rewriter"],
     },
     Layer {
         name: "class-description",
-        product: &["jvms", "fingerprint", "rewriter", "subroutines", "coverage"],
+        product: &[
+            "classhook-jvms",
+            "classhook-fingerprint",
+            "classhook-rewriter",
+            "subroutines",
+            "coverage",
+        ],
         tests: &[],
     },
     Layer {
         name: "trace",
-        product: &["jvms", "escape", "jvm-events", "probes"],
+        product: &["classhook-jvms", "classhook-escape", "jvm-events", "probes"],
         tests: &[],
     },
     Layer {
-        name: "plan-rules",
+        name: "classhook-plan-rules",
         product: &[
-            "jvms",
-            "edits",
-            "stored",
-            "fingerprint",
-            "globs",
-            "rewriter",
+            "classhook-jvms",
+            "classhook-edits",
+            "classhook-stored",
+            "classhook-fingerprint",
+            "classhook-globs",
+            "classhook-rewriter",
         ],
         tests: &[],
     },
@@ -249,7 +286,13 @@ const LAYERS: [Layer; 49] = [
     },
     Layer {
         name: "class-readers",
-        product: &["jvms", "escape", "errors", "rewriter", "child-process"],
+        product: &[
+            "classhook-jvms",
+            "classhook-escape",
+            "errors",
+            "classhook-rewriter",
+            "child-process",
+        ],
         tests: &[],
     },
     Layer {
@@ -269,32 +312,32 @@ const LAYERS: [Layer; 49] = [
     },
     Layer {
         name: "relay",
-        product: &["escape", "probes"],
+        product: &["classhook-escape", "probes"],
         tests: &[],
     },
     Layer {
         name: "heap-dump",
-        product: &["jvms", "escape"],
+        product: &["classhook-jvms", "classhook-escape"],
         tests: &[],
     },
     Layer {
         name: "host",
         product: &[
-            "jvms",
-            "edits",
-            "globs",
+            "classhook-jvms",
+            "classhook-edits",
+            "classhook-globs",
             "conditions",
             "jvm-events",
-            "escape",
+            "classhook-escape",
             "errors",
-            "stored",
-            "fingerprint",
-            "rewriter",
+            "classhook-stored",
+            "classhook-fingerprint",
+            "classhook-rewriter",
             "subroutines",
             "class-text",
-            "class-versions",
+            "classhook-class-versions",
             "probes",
-            "plan-rules",
+            "classhook-plan-rules",
             "child-process",
             "plugin-code",
         ],
@@ -308,10 +351,10 @@ const LAYERS: [Layer; 49] = [
     Layer {
         name: "plugin-projects",
         product: &[
-            "escape",
+            "classhook-escape",
             "errors",
             "local-files",
-            "rewriter",
+            "classhook-rewriter",
             "class-text",
             "probes",
             "plugin-compiler",
@@ -323,15 +366,15 @@ const LAYERS: [Layer; 49] = [
     Layer {
         name: "hook-agent",
         product: &[
-            "jvms",
+            "classhook-jvms",
             "conditions",
             "jvm-events",
-            "escape",
+            "classhook-escape",
             "errors",
             "control",
-            "rewriter",
+            "classhook-rewriter",
             "class-text",
-            "class-versions",
+            "classhook-class-versions",
             "probes",
             "coverage",
             "host",
@@ -341,11 +384,11 @@ const LAYERS: [Layer; 49] = [
     Layer {
         name: "cli",
         product: &[
-            "jvms",
-            "globs",
+            "classhook-jvms",
+            "classhook-globs",
             "conditions",
             "jvm-events",
-            "escape",
+            "classhook-escape",
             "errors",
             "attach",
             "local-files",
@@ -359,7 +402,7 @@ const LAYERS: [Layer; 49] = [
             "java-builds",
             "static-instrumentation",
             "control",
-            "rewriter",
+            "classhook-rewriter",
             "class-text",
             "probes",
             "coverage",
@@ -383,10 +426,10 @@ const LAYERS: [Layer; 49] = [
     Layer {
         name: "classhook-sdk",
         product: &[
-            "jvms",
-            "edits",
-            "globs",
-            "jvm-event-table",
+            "classhook-jvms",
+            "classhook-edits",
+            "classhook-globs",
+            "classhook-jvm-event-table",
             "classhook-sdk-macros",
         ],
         tests: &["classhook-testkit"],
@@ -394,20 +437,20 @@ const LAYERS: [Layer; 49] = [
     Layer {
         name: "classhook-testkit",
         product: &[
-            "jvms",
-            "edits",
-            "fingerprint",
+            "classhook-jvms",
+            "classhook-edits",
+            "classhook-fingerprint",
             "classhook-sdk",
-            "plan-rules",
-            "rewriter",
-            "class-versions",
+            "classhook-plan-rules",
+            "classhook-rewriter",
+            "classhook-class-versions",
         ],
         tests: &[],
     },
     Layer {
         name: PLUGINS,
         product: &["classhook-sdk", "coverage"],
-        tests: &["classhook-testkit", "rewriter"],
+        tests: &["classhook-testkit", "classhook-rewriter"],
     },
     Layer {
         name: "jacoco-files",
@@ -416,12 +459,18 @@ const LAYERS: [Layer; 49] = [
     },
     Layer {
         name: "e2e-tests",
-        product: &["jvms", "rewriter", "probes", "coverage", "jacoco-files"],
+        product: &[
+            "classhook-jvms",
+            "classhook-rewriter",
+            "probes",
+            "coverage",
+            "jacoco-files",
+        ],
         tests: &[
-            "fingerprint",
+            "classhook-fingerprint",
             "subroutines",
             "class-text",
-            "plan-rules",
+            "classhook-plan-rules",
             "attach",
             "control",
             "host",
@@ -432,7 +481,7 @@ const LAYERS: [Layer; 49] = [
     },
     Layer {
         name: "xtask",
-        product: &["jvm-event-table", "e2e-tests", "jacoco-files"],
+        product: &["classhook-jvm-event-table", "e2e-tests", "jacoco-files"],
         tests: &["coverage"],
     },
 ];
@@ -527,16 +576,16 @@ mod tests {
     fn findings(name: &str, folder: &str, imports: &[(&str, Option<&str>)]) -> Vec<String> {
         let dependencies = imports.iter().map(|(name, kind)| Dependency {
             name: (*name).to_owned(),
+            req: "*".to_owned(),
             kind: kind.map(str::to_owned),
             path: Some(PathBuf::new()),
         });
         let package = Package {
             name: name.to_owned(),
-            description: None,
             manifest_path: format!("/somewhere/{folder}/Cargo.toml").into(),
-            targets: Vec::new(),
             plugin: folder.strip_prefix("plugins/").map(str::to_owned),
             dependencies: dependencies.collect(),
+            ..Package::default()
         };
         let mut findings = Vec::new();
         check_package(&package, &mut findings);
@@ -546,17 +595,31 @@ mod tests {
     #[test]
     fn upward_import_is_found() {
         assert_eq!(
-            findings("rewriter", "rewriter", &[("host", None)]),
-            ["rewriter: may not import host in the product"]
+            findings("classhook-rewriter", "rewriter", &[("host", None)]),
+            ["classhook-rewriter: may not import host in the product"]
         );
-        assert!(findings("host", "host", &[("rewriter", None), ("probes", None)]).is_empty());
+        assert!(
+            findings(
+                "host",
+                "host",
+                &[("classhook-rewriter", None), ("probes", None)]
+            )
+            .is_empty()
+        );
     }
 
     #[test]
     fn import_allowed_in_tests_only_is_found_in_the_product() {
-        assert!(findings("coverage", "coverage", &[("rewriter", Some("dev"))]).is_empty());
+        assert!(
+            findings(
+                "coverage",
+                "coverage",
+                &[("classhook-rewriter", Some("dev"))]
+            )
+            .is_empty()
+        );
         assert_eq!(
-            findings("coverage", "coverage", &[("rewriter", None)]).len(),
+            findings("coverage", "coverage", &[("classhook-rewriter", None)]).len(),
             1
         );
     }
