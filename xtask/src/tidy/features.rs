@@ -1,4 +1,5 @@
 //! Checks that wasmtime is compiled twice and no more often: with the compiler for the command, without for the agent.
+//! The generators and macros of the build are compiled once.
 //!
 //! Cargo unites the features of the packages of one command. Another selection of packages may mean other features of
 //! some small shared crate, and then wasmtime is compiled again, which takes minutes. So the crates below wasmtime must
@@ -39,6 +40,35 @@ const AGENT: [Selection; 2] = [
     ),
 ];
 
+/// The plugins that users get, for WebAssembly. Their macros are built for this machine, as those of the other builds.
+const PLUGINS: Selection = (
+    "the bundled plugins",
+    &[
+        "--target",
+        "wasm32-unknown-unknown",
+        "-p",
+        "plugin-coverage",
+        "-p",
+        "plugin-patch",
+        "-p",
+        "plugin-trace",
+        "-e",
+        "normal,build",
+    ],
+);
+
+/// The tasks, which build all others.
+const TASKS: Selection = ("-p xtask", &["-p", "xtask", "-e", "normal,build"]);
+
+/// Crates of macros and generators. They and the crates below them take minutes, and several builds need them.
+const GENERATORS: [&str; 5] = [
+    "wit-component v",
+    "syn v2",
+    "syn v3",
+    "serde_derive v",
+    "ristretto_classfile v",
+];
+
 /// The crates that are built once with the compiler and once without.
 const TWICE: [&str; 8] = [
     "bumpalo",
@@ -70,6 +100,7 @@ pub fn check(workspace: &Workspace, findings: &mut Vec<Finding>) -> Result<()> {
         findings.extend(differences.map(|what| Finding::new("cli/Cargo.toml", what)));
     }
     check_agent(workspace, findings, &whole)?;
+    check_generators(workspace, findings)?;
     for (root, [(_, product), (title, tests)]) in [("cli v", COMMAND), ("hook-agent v", AGENT)] {
         let product = features(workspace, product, root)?;
         let tests = features(workspace, tests, root)?;
@@ -97,6 +128,29 @@ fn check_agent(workspace: &Workspace, findings: &mut Vec<Finding>, whole: &Featu
     if packages.any(|package| is_one_of(package, &[CODE_GENERATOR])) {
         let what = "the agent is built with the compiler of plugins".to_owned();
         findings.push(Finding::new("host/Cargo.toml", what));
+    }
+    Ok(())
+}
+
+/// Checks that each generator is built with the same features in each build of a demo, and so are the crates below it.
+fn check_generators(workspace: &Workspace, findings: &mut Vec<Finding>) -> Result<()> {
+    let mut known = Features::new();
+    for (title, arguments) in [TASKS, PLUGINS, COMPILER, COMMAND[0], AGENT[0]] {
+        for root in GENERATORS {
+            for (package, lists) in features(workspace, arguments, root)? {
+                let expected = known
+                    .entry(package.clone())
+                    .or_insert_with(|| lists.clone());
+                // A plugin has some of these crates for WebAssembly, too, with fewer features.
+                let is_same =
+                    *expected == lists || (title == PLUGINS.0 && lists.is_superset(expected));
+                if !is_same {
+                    let found = Features::from([(package.clone(), lists)]);
+                    let what = difference(&package, title, &found, &known);
+                    findings.extend(what.map(|what| Finding::new("plugin-code/Cargo.toml", what)));
+                }
+            }
+        }
     }
     Ok(())
 }
