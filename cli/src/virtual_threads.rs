@@ -128,9 +128,11 @@ impl FramesFound<'_> {
     }
 }
 
-/// Splits `app//com.acme.Orders.ship(Orders.java:12)` into class, method and line.
+/// Splits `app//com.acme.Orders.ship(Orders.java:12)`, also behind `at`, into class, method and line.
 fn frame(line: &str) -> Option<(&str, &str, Option<u16>)> {
     let (name, place) = line.trim().split_once('(')?;
+    // JDK 25 and newer begin with this word
+    let name = name.strip_prefix("at ").unwrap_or(name);
     let name = name.rsplit_once('/').map_or(name, |(_, name)| name);
     let (class, method) = name.rsplit_once('.')?;
     let line = place.trim_end_matches(')').rsplit_once(':');
@@ -155,7 +157,7 @@ mod tests {
       Endless.run(Endless.java)
 
 #23 \"\" virtual WAITING 2026-11-27T10:00:00Z
-      app//Endless.forever(Endless.java:10)
+    at Endless.forever(Endless.java:10)
       com.acme.Other.forever(Other.java:10)
 ";
 

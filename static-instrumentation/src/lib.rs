@@ -78,7 +78,7 @@ impl Record {
     /// Records a method without the edits that plugins wanted.
     pub fn leave_alone(&mut self, class: &str, method: LeftAloneMethod, plugins: &[String]) {
         let LeftAloneMethod { method, cause } = method;
-        let message = format!("{class}.{method} stays unchanged and is not measured");
+        let message = format!("{class}.{method} is not measured");
         let warning = Warning::new(LEFT_ALONE, message).of_missing();
         let warning = warning.always_printed().with("cause", cause.clone());
         self.warnings.push(warning);

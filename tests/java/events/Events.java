@@ -1,5 +1,7 @@
+import java.io.Closeable;
+
 /** Calls whose values follow from their numbers. */
-public class Events {
+public class Events implements Closeable {
     long total;
 
     public static void main(String[] arguments) throws Exception {
@@ -28,6 +30,9 @@ public class Events {
         }
         System.out.println(last);
     }
+
+    @Override
+    public void close() {}
 
     long add(int by, String why) {
         total += by;

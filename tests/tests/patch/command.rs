@@ -741,7 +741,6 @@ fn patch_for_which_the_metaspace_may_not_suffice_is_refused() {
                 .assert_stderr("error[H0711]")
                 .assert_stderr("--ignore-metaspace");
         }
-        target.await_line("app original other original");
         target
             .patch(&wide, &["--ignore-metaspace"])
             .assert_success();

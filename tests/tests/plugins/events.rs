@@ -83,12 +83,14 @@ fn every_call_is_there(trace: &Trace) {
     let mut total = 0;
     for (number, (place, moment)) in (0..600).zip(&calls[400..]) {
         total += number;
-        assert_eq!(place.shown, ["operand0", "operand1", "operand2", "given"]);
+        let shown = ["operand0", "operand1", "operand2", "closes", "given"];
+        assert_eq!(place.shown, shown);
         let values = texts(moment);
         assert!(values[0].starts_with("Events@"), "{values:?}");
         let expected = [
             number.to_string(),
             format!("\"number {number}\""),
+            "true".to_owned(),
             total.to_string(),
         ];
         assert_eq!(values[1..], expected);
