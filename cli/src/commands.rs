@@ -12,6 +12,7 @@ pub mod disable;
 pub mod doctor;
 pub mod dump;
 pub mod enable;
+pub mod error;
 pub mod explain;
 mod groups;
 pub mod inspect;
@@ -147,6 +148,8 @@ pub enum Command {
     Plugin(plugin::Plugin),
     /// Check this machine, or a running JVM, for problems
     Doctor(doctor::Doctor),
+    /// Explain an error or warning by its code
+    Error(error::ExplainError),
     /// Print a completion script for a shell
     Completions(completions::Completions),
     /// Compile plugins ahead of the JVMs that load them
@@ -192,6 +195,7 @@ impl Command {
             Self::Verify(verify) => verify.run(),
             Self::Plugin(plugin) => plugin.run(),
             Self::Doctor(doctor) => doctor.run(),
+            Self::Error(error) => error.run(),
             Self::Completions(completions) => completions.run(&Classhook::command()),
             Self::CompilePlugin(compile) => compile.run(),
         }

@@ -7,12 +7,12 @@
 //! | [`warning`] | a remark beside a result, and the list of a job |
 //! | [`notes`] | the lines below a message |
 //!
-//! The codes (`H0620`) are listed in `docs/errors.md` and never change their meaning.
+//! The codes ([`codes::H0620`]) and their meanings are in `error-codes`.
 //!
 //! ```
-//! use errors::{Error, PARTIAL, Warning, Warnings};
+//! use errors::{Error, PARTIAL, Warning, Warnings, codes};
 //!
-//! let error = Error::mistake("H0612", "cannot read Shop.class")
+//! let error = Error::mistake(codes::H0612, "cannot read Shop.class")
 //!     .with("found", "permission denied")
 //!     .with("help", "check the path and its permissions");
 //! assert_eq!(error.code(), "H0612");
@@ -26,7 +26,7 @@
 //! assert_eq!(error.partly().exit(), PARTIAL);
 //!
 //! let mut warnings = Warnings::default();
-//! warnings.add(Warning::new("H0616", "no class file of shop.Cart").of_missing());
+//! warnings.add(Warning::new(codes::H0616, "no class file of shop.Cart").of_missing());
 //! assert!(warnings.of_missing());
 //! ```
 #![forbid(unsafe_code)]
@@ -36,4 +36,5 @@ pub mod notes;
 pub mod warning;
 
 pub use error::{Cause, Error, PARTIAL, SHORT};
+pub use error_codes::{ErrorCode, find as find_code, table as codes};
 pub use warning::{Warning, Warnings};

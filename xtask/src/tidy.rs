@@ -9,7 +9,7 @@
 //! * [`edge_cases`]: the table of edge cases names tests that exist;
 //! * [`interface`]: the imports of released plugins stay as they were;
 //! * [`interface_page`]: the reference of the interface is generated from its comments;
-//! * [`event_table`]: tables of the JVM's events in documents equal `jvm-event-table`;
+//! * [`generated_rows`]: tables of events and error codes in documents equal `jvm-event-table` and `error-codes`;
 //! * [`documents`]: links in Markdown are valid, one sentence per line;
 //! * [`language`]: doc comments and documents are in plain language;
 //! * [`figures`]: the page of figures shows the published ones.
@@ -17,9 +17,9 @@
 mod circles;
 mod documents;
 mod edge_cases;
-mod event_table;
 mod features;
 mod finding;
+mod generated_rows;
 mod interface;
 mod interface_page;
 mod language;
@@ -55,7 +55,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let sources = sources::check(workspace.root(), &files, &mut findings)?;
     unsafe_code::check(workspace.root(), &sources.with_unsafe, &mut findings)?;
     interface_page::check(workspace.root(), &mut findings)?;
-    event_table::check(workspace.root(), &mut findings)?;
+    generated_rows::check(workspace.root(), &mut findings)?;
     documents::check(workspace.root(), &files, &mut findings)?;
     language::check(workspace.root(), &files, &mut findings)?;
     edge_cases::check(workspace.root(), &files, &mut findings)?;

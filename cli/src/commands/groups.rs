@@ -32,7 +32,7 @@ pub const GROUPS: [Group; 7] = [
         &["instrument", "explain", "inspect", "verify"],
     ),
     ("Plugins", &["plugin", "compile-plugin"]),
-    ("Set up", &["doctor", "completions"]),
+    ("Set up", &["doctor", "error", "completions"]),
 ];
 
 /// Column of the help text behind the names.

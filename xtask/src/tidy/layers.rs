@@ -18,7 +18,7 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 49] = [
+const LAYERS: [Layer; 50] = [
     Layer {
         name: "classhook-jvms",
         product: &[],
@@ -69,8 +69,13 @@ const LAYERS: [Layer; 49] = [
         tests: &[],
     },
     Layer {
+        name: "classhook-error-codes",
+        product: &[],
+        tests: &[],
+    },
+    Layer {
         name: "errors",
-        product: &["classhook-escape"],
+        product: &["classhook-escape", "classhook-error-codes"],
         tests: &[],
     },
     Layer {
@@ -270,6 +275,7 @@ const LAYERS: [Layer; 49] = [
     Layer {
         name: "classhook-plan-rules",
         product: &[
+            "classhook-error-codes",
             "classhook-jvms",
             "classhook-edits",
             "classhook-stored",
@@ -481,7 +487,12 @@ const LAYERS: [Layer; 49] = [
     },
     Layer {
         name: "xtask",
-        product: &["classhook-jvm-event-table", "e2e-tests", "jacoco-files"],
+        product: &[
+            "classhook-error-codes",
+            "classhook-jvm-event-table",
+            "e2e-tests",
+            "jacoco-files",
+        ],
         tests: &["coverage"],
     },
 ];
