@@ -58,6 +58,7 @@ fn without_links(markdown: &str) -> String {
         text += before;
         let parts = link
             .split_once("](")
+            .filter(|(name, _)| !name.contains(['[', ']']))
             .and_then(|(name, after)| Some((name, after.split_once(')')?)));
         let Some((name, (page, after))) = parts else {
             text.push('[');
