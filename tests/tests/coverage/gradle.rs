@@ -69,8 +69,17 @@ fn build_has_the_reports_of_jacoco_and_fails_below_its_rules() {
         "classhookIntegrationTestReport",
         "classhookReport",
     ];
-    let first = run(folder, &jdk, &[&all[..], &["-Pleast=0.5"]].concat());
+    let first = run(
+        folder,
+        &jdk,
+        &[&all[..], &["-Pleast=0.5", "--info"]].concat(),
+    );
     first.assert_success();
+    assert_said(
+        &first,
+        "select=!loader:com.acme.Isolating**;!loader:platform;!loader:**$PlatformClassLoader;location:any,\
+         plugin=coverage-lines",
+    );
     let core = folder.join("core/build");
     assert_eq!(
         snapshots(&core.join("classhook/test.exec")),
@@ -110,6 +119,7 @@ fn build_has_the_reports_of_jacoco_and_fails_below_its_rules() {
         assert_eq!(branches(report, 16), limit);
         assert_eq!(branches(report, 8), negative);
     }
+    names_tests_and_counts_the_source(&core);
     let of_all = XmlReport::read(&folder.join("build/all.xml"));
     assert!(of_all.count() > ours.count());
     let theirs = by_jacoco(folder, &core);
@@ -127,6 +137,27 @@ fn build_has_the_reports_of_jacoco_and_fails_below_its_rules() {
     assert_said(&short, expected);
     assert_said(&short, "Coverage checks have not been met.");
     assert_said(&short, ":core:test UP-TO-DATE");
+    counts_only_what_exists(folder, &jdk);
+}
+
+fn names_tests_and_counts_the_source(core: &Path) {
+    let json = core.join("reports/classhook/integrationTest/classhookIntegrationTestReport.json");
+    let json = std::fs::read_to_string(json).expect("a report");
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["counted"], "source");
+    assert_eq!(json["tests"][0]["name"], "limit", "{json}");
+}
+
+/// Verifies with counters that do not exist.
+fn counts_only_what_exists(folder: &Path, jdk: &Jdk) {
+    let wrong = [
+        "-Pleast=0.5",
+        "integrationTest",
+        "classhookIntegrationTestCoverageVerification",
+    ];
+    let wrong = run(folder, jdk, &wrong);
+    wrong.assert_exit(1);
+    assert_said(&wrong, "possible values: jacoco, source");
 }
 
 /// Returns JaCoCo's report of the same hits.

@@ -380,6 +380,87 @@ fn mistakes(project: &Project) {
     );
 }
 
+/// Adds a dependency on the jar that marks tests, a test that marks itself, and an annotation to exclude.
+fn mark_tests(project: &Path) {
+    let edit = |file: &str, from: &str, to: &str| {
+        let path = project.join(file);
+        let text = std::fs::read_to_string(&path).expect("text");
+        assert!(text.contains(from), "{file}: {text}");
+        std::fs::write(&path, text.replacen(from, to, 1)).expect("the test's folder is writable");
+    };
+    let dependency = format!(
+        "<dependencies><dependency><groupId>{GROUP}</groupId><artifactId>classhook-tests</artifactId>\
+         <version>{VERSION}</version><scope>test</scope></dependency></dependencies></project>"
+    );
+    edit("core/pom.xml", "</project>", &dependency);
+    let test = "core/src/test/java/com/acme/SumTest.java";
+    let run = "io.github.classhook.tests.TestRun";
+    edit(
+        test,
+        "        assert",
+        &format!("        {run}.begin(\"adds\");\n        assert"),
+    );
+    edit(
+        test,
+        "get());\n",
+        &format!("get());\n        {run}.end(\"adds\");\n"),
+    );
+    let unused = "web/src/main/java/com/acme/web/Unused.java";
+    edit(unused, "public class", "@Deprecated public class");
+}
+
+#[test]
+fn goals_name_the_tests_of_lines_and_count_what_they_are_set_to() {
+    maven_plugin::build(&jdks::newest());
+    let project = Project::new(true);
+    mark_tests(project.folder());
+    let formats = ours("report@formats");
+    let counting = [
+        "-Dclasshook.counters=source",
+        "-Dclasshook.excludeAnnotations=Deprecated,Beta",
+    ];
+    let build = [
+        "-pl",
+        "core,web",
+        "test",
+        formats.as_str(),
+        "-Dclasshook.perTest",
+    ];
+    let loaders =
+        "-Djacoco.exclClassLoaders=jdk.internal.*$PlatformClassLoader:com.acme.Isolating*";
+    let other = [loaders, "-Djacoco.inclNoLocationClasses", "--fail-at-end"];
+    let run = project.mvn(&[&build[..], &counting, &other].concat());
+    run.assert_exit(1);
+    assert_said(
+        &run,
+        ";!loader:platform;!loader:jdk.internal.**$PlatformClassLoader;!loader:com.acme.Isolating**;location:any",
+    );
+    assert_said(&run, "counted: the code of the source");
+    let excluded = "left out: 1 class, because of --exclude-annotation";
+    assert_said(&run, excluded);
+    let read = |module: &str| {
+        let file = format!("{module}/target/formats/coverage.json");
+        let text = std::fs::read_to_string(project.folder().join(file)).expect("a report");
+        serde_json::from_str::<serde_json::Value>(&text).expect("JSON")
+    };
+    let report = read("core");
+    assert_eq!(report["counted"], "source");
+    assert_eq!(report["tests"][0]["name"], "adds", "{report}");
+    let lcov = std::fs::read_to_string(project.folder().join("core/target/formats/lcov.info"));
+    assert!(lcov.expect("a report").contains("TN:adds\n"));
+    // The tests of the other module are not marked: its report is written, and the build fails.
+    assert_said(&run, "warning[H0690]");
+    assert_said(&run, "classhook report is incomplete");
+    assert_eq!(read("web")["counted"], "source");
+    let check = project.goal("check@gate", &["-pl", "core", "-Dclasshook.counters=sauce"]);
+    check.assert_exit(1);
+    assert_said(&check, "'sauce'");
+    assert_said(&check, "possible values: jacoco, source");
+    // With the class it is 0.60.
+    let whole = [&["-pl", "web", "-Dleast=0.75"], &counting[..]].concat();
+    project.goal("check@gate", &whole).assert_success();
+}
+
 /// Adds our plugin to a project that has JaCoCo's.
 fn add_ours(pom: &Path) {
     let text = std::fs::read_to_string(pom).expect("text");

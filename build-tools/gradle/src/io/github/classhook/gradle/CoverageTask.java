@@ -1,6 +1,7 @@
 package io.github.classhook.gradle;
 
 import io.github.classhook.build.ClassFiles;
+import io.github.classhook.build.CountedCode;
 import io.github.classhook.build.Recorded;
 import io.github.classhook.build.Tools;
 import java.io.File;
@@ -22,12 +23,34 @@ public abstract class CoverageTask extends DefaultTask {
     private final File buildFolder = BuildFolder.of(getProject());
     private final String title = getProject().getName();
     private ClasshookExtension extension = new ClasshookExtension();
+    private String counters;
+    private List<String> excludeAnnotations = new ArrayList<>();
     private FileCollection executionData = getProject().files();
     private FileCollection sourceDirectories = getProject().files();
     private FileCollection classDirectories = getProject().files();
 
     void setExtension(ClasshookExtension extension) {
         this.extension = extension;
+    }
+
+    /** The code to count: `jacoco`, or `source`, which leaves out more compiler-generated code; null as `jacoco`. */
+    @Internal
+    public String getCounters() {
+        return counters;
+    }
+
+    public void setCounters(String counters) {
+        this.counters = counters;
+    }
+
+    /** Annotations of the classes and methods to leave out, with or without package, with wildcards. */
+    @Internal
+    public List<String> getExcludeAnnotations() {
+        return excludeAnnotations;
+    }
+
+    public void setExcludeAnnotations(List<String> excludeAnnotations) {
+        this.excludeAnnotations = excludeAnnotations;
     }
 
     @Internal
@@ -113,6 +136,7 @@ public abstract class CoverageTask extends DefaultTask {
         }
         sourceDirectories.getFiles().stream().filter(File::exists)
                 .forEach(folder -> words.addAll(Arrays.asList("--sources", folder.getPath())));
+        words.addAll(CountedCode.options(counters, excludeAnnotations));
         return words;
     }
 

@@ -1,6 +1,5 @@
 package io.github.classhook.gradle;
 
-import io.github.classhook.build.AgentOptions;
 import io.github.classhook.build.Recorded;
 import io.github.classhook.build.Tools;
 import java.io.File;
@@ -30,7 +29,7 @@ final class Measuring implements Action<Task> {
         try {
             File snapshots = settings.getDestinationFile();
             Recorded.makeRoom(snapshots, false);
-            String options = AgentOptions.of(snapshots, settings.getIncludes(), settings.getExcludes());
+            String options = settings.options().text();
             Tools tools = Tools.find(extension.getHome(), buildFolder);
             ((JavaForkOptions) task).jvmArgs("-agentpath:" + tools.library() + "=" + options);
         } catch (IOException error) {

@@ -1,6 +1,7 @@
 package io.github.classhook.maven;
 
 import io.github.classhook.build.ClassFiles;
+import io.github.classhook.build.CountedCode;
 import io.github.classhook.build.Recorded;
 import io.github.classhook.build.Tools;
 import java.io.File;
@@ -26,6 +27,8 @@ public final class Check extends Goal {
     private List<String> includes;
     private List<String> excludes;
     private boolean carryOver;
+    private String counters;
+    private List<String> excludeAnnotations;
     private MojoExecution execution;
 
     @Override
@@ -41,6 +44,7 @@ public final class Check extends Goal {
             List<String> words = new ArrayList<>(Arrays.asList("check", dataFile.getPath(), "--name", project.getArtifactId(),
                     "--classes", classes.getPath(), "--rules", writeRules().toString()));
             words.addAll(classFiles.options());
+            words.addAll(CountedCode.options(counters, excludeAnnotations));
             if (carryOver) {
                 words.add("--carry-over");
             }

@@ -4,6 +4,7 @@ import io.github.classhook.build.AgentOptions;
 import io.github.classhook.build.Recorded;
 import java.io.File;
 import java.io.IOException;
+import java.util.Collections;
 import java.util.List;
 import java.util.Properties;
 import org.apache.maven.plugin.MojoExecutionException;
@@ -67,8 +68,6 @@ public final class PrepareAgent extends Goal {
     private void refuseUnsupported() throws MojoExecutionException {
         refuse("output", output, output != null && !output.equals("file") && !isServer());
         refuse("inclBootstrapClasses", true, inclBootstrapClasses);
-        refuse("inclNoLocationClasses", true, inclNoLocationClasses);
-        refuse("exclClassLoaders", exclClassLoaders, exclClassLoaders != null);
         refuse("dumpOnExit", false, !dumpOnExit);
         warnIgnored("sessionId", sessionId);
         warnIgnored("classDumpDir", classDumpDir);
@@ -92,7 +91,10 @@ public final class PrepareAgent extends Goal {
 
     private String options() throws IOException {
         String name = fileName == null ? "" : ",file-name=" + AgentOptions.value("fileName", fileName);
-        return AgentOptions.of(snapshots(), includes, excludes) + (exactLines ? ",plugin=coverage-lines" : "") + name + server();
+        List<String> loaders = exclClassLoaders == null ? null : Collections.singletonList(exclClassLoaders);
+        AgentOptions options = new AgentOptions(snapshots()).classes(includes, excludes).withoutLoaders(loaders)
+                .withoutLocation(inclNoLocationClasses).exactLines(exactLines);
+        return options.text() + name + server();
     }
 
     /** With a server, only the data that the goal dump receives is reported. */

@@ -1,6 +1,7 @@
 package io.github.classhook.maven;
 
 import io.github.classhook.build.ClassFiles;
+import io.github.classhook.build.CountedCode;
 import java.io.File;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -24,6 +25,9 @@ abstract class Reporting extends Goal implements MavenReport {
     private List<String> excludes;
     private String title;
     private boolean carryOver;
+    private String counters;
+    private List<String> excludeAnnotations;
+    private boolean perTest;
     private String footer;
     private String sourceEncoding;
     private String outputEncoding;
@@ -140,8 +144,12 @@ abstract class Reporting extends Goal implements MavenReport {
         words.addAll(recorded);
         words.addAll(places);
         words.addAll(classFiles.options());
+        words.addAll(CountedCode.options(counters, excludeAnnotations));
         if (carryOver) {
             words.add("--carry-over");
+        }
+        if (perTest) {
+            words.add("--per-test");
         }
         for (String name : formats) {
             Format format = Format.of(name);
