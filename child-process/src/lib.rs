@@ -4,6 +4,7 @@
 //! Its parent learns from its exit status which limit ended it.
 
 mod limits;
+pub mod own_program;
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use agent_launch::settings::{
+    self, Change, Configuration, EventFiles, PluginSettings, Settings, Watch,
+};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use coverage::filter::Counting;
@@ -13,9 +16,8 @@ use differential_coverage::git::Changes;
 use errors::Error;
 use local_files::stdout::is_stdout;
 
+use crate::durations;
 use crate::heading;
-use crate::interrupt;
-use crate::metaspace::Metaspace;
 
 /// Help of `PID`.
 pub const PID: &str = "Select the running JVM by process id; `classhook ps` lists them";
@@ -71,13 +73,11 @@ pub enum OnError {
     Strict,
 }
 
-impl OnError {
-    /// Returns the value of the agent's option.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Warn => "warn",
-            Self::Strict => "strict",
+impl From<OnError> for settings::OnError {
+    fn from(mode: OnError) -> Self {
+        match mode {
+            OnError::Warn => Self::Warn,
+            OnError::Strict => Self::Strict,
         }
     }
 }
@@ -94,7 +94,7 @@ pub struct Plugins {
 /// Classes, capabilities and configuration of the plugins.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = heading::PLUGINS)]
-pub struct PluginSettings {
+pub struct PluginArguments {
     /// Select only these classes: com.acme.**, @annotation, <:supertype, source:FILE, loader:app, location:FOLDER|JAR; `!` excludes; repeatable
     #[arg(long, value_name = "SELECTOR")]
     pub select: Vec<String>,
@@ -104,43 +104,26 @@ pub struct PluginSettings {
     /// Configure the plugins with this JSON object, in place of a [plugin.config] table
     #[arg(long, value_name = "JSON")]
     pub plugin_settings: Option<String>,
-    /// Filter and values of single calls. Commands with options for it set it.
-    #[arg(skip)]
-    pub watch: Watch,
 }
 
-/// Filter and values of single calls, as the agent's options.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Watch {
-    /// The condition that a call must match.
-    pub when: Option<String>,
-    /// The values to record of each call.
-    pub show: Option<String>,
-    /// Limit of recorded calls.
-    pub calls: Option<u64>,
-    /// Limit of recorded calls per second.
-    pub per_second: Option<u32>,
-    /// The subject of condition and values, if it is not calls.
-    pub about: Option<String>,
-    /// Levels of nested objects that are recorded with their fields, elements and entries.
-    pub depth: Option<u8>,
-}
-
-impl PluginSettings {
-    /// Checks whether an option is set.
+impl PluginArguments {
+    /// Returns the settings of the plugins.
     #[must_use]
-    pub fn any(&self) -> bool {
-        !self.select.is_empty()
-            || !self.grant.is_empty()
-            || self.plugin_settings.is_some()
-            || self.watch != Watch::default()
+    pub fn value(&self) -> PluginSettings {
+        let given = self.clone();
+        PluginSettings {
+            select: given.select,
+            grant: given.grant,
+            plugin_settings: given.plugin_settings,
+            watch: Watch::default(),
+        }
     }
 }
 
 /// Settings of agent and plugins that decide the edits of classes, in a JVM or outside.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = heading::AGENT)]
-pub struct Configuration {
+pub struct ConfigurationArguments {
     /// Read settings from this classhook.toml; options override it
     #[arg(id = "config", long = "config", value_name = "FILE")]
     pub file: Option<PathBuf>,
@@ -149,104 +132,87 @@ pub struct Configuration {
     pub on_error: Option<OnError>,
     /// The options of the plugins.
     #[command(flatten)]
-    pub plugins: PluginSettings,
+    pub plugins: PluginArguments,
+}
+
+impl ConfigurationArguments {
+    /// Returns the settings that decide the edits.
+    #[must_use]
+    pub fn value(&self) -> Configuration {
+        Configuration {
+            file: self.file.clone(),
+            on_error: self.on_error.map(Into::into),
+            plugins: self.plugins.value(),
+        }
+    }
 }
 
 /// Options of the agent that can change while it runs.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = heading::AGENT)]
-pub struct Change {
+pub struct ChangeArguments {
     /// Set the agent's log level: off, error, warn, info, debug, trace
     #[arg(long, value_name = "LEVEL")]
     pub log: Option<String>,
     /// Settings that decide the edits.
     #[command(flatten)]
-    pub configuration: Configuration,
+    pub configuration: ConfigurationArguments,
+}
+
+impl ChangeArguments {
+    /// Returns the settings that can change.
+    #[must_use]
+    pub fn value(&self) -> Change {
+        Change {
+            log: self.log.clone(),
+            configuration: self.configuration.value(),
+        }
+    }
 }
 
 /// Options of an agent, started with the JVM or attached.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = heading::AGENT)]
-pub struct Settings {
+pub struct AgentArguments {
     /// Write recordings to this folder [default: classhook; in builds target/classhook or build/classhook]
     #[arg(short, long, value_name = "DIR", value_parser = output_path())]
     pub output: Option<PathBuf>,
-    /// The folder was created for this command and is removed at its end. The temporary output folder sets it.
-    #[arg(skip)]
-    pub is_output_passing: bool,
     /// Name the recorded files, in front of a random number: %p process id, %h host, %t start time, %u user
     #[arg(long, value_name = "NAME")]
     pub file_name: Option<String>,
-    /// Limit of event files. Commands with options for it set it.
-    #[arg(skip)]
-    pub event_files: EventFiles,
-    /// Records waits beside calls. Commands that show them set it.
-    #[arg(skip)]
-    pub waits: bool,
-    /// The check of the metaspace. Commands with an option for it set it.
-    #[arg(skip)]
-    pub metaspace: Metaspace,
     /// Options that can change while the agent runs.
     #[command(flatten)]
-    pub change: Change,
+    pub change: ChangeArguments,
 }
 
-impl Settings {
-    /// Checks whether the user named the folder for recordings.
+impl AgentArguments {
+    /// Returns the settings of the agent.
     #[must_use]
-    pub fn names_output(&self) -> bool {
-        self.output.is_some() && !self.is_output_passing
+    pub fn value(&self) -> Settings {
+        Settings {
+            output: self.output.clone(),
+            file_name: self.file_name.clone(),
+            ..Settings::from(self.change.value())
+        }
     }
 
-    /// Returns the settings that decide the edits.
+    /// Returns the options that decide the edits.
     #[must_use]
-    pub fn configuration(&self) -> &Configuration {
+    pub fn configuration(&self) -> &ConfigurationArguments {
         &self.change.configuration
     }
 
     /// Returns the options of the plugins.
     #[must_use]
-    pub fn plugins(&self) -> &PluginSettings {
+    pub fn plugins(&self) -> &PluginArguments {
         &self.configuration().plugins
-    }
-}
-
-impl From<Change> for Settings {
-    fn from(change: Change) -> Self {
-        Self {
-            output: None,
-            is_output_passing: false,
-            file_name: None,
-            event_files: EventFiles::default(),
-            waits: false,
-            metaspace: Metaspace::default(),
-            change,
-        }
-    }
-}
-
-impl From<Configuration> for Settings {
-    fn from(configuration: Configuration) -> Self {
-        Self::from(Change {
-            configuration,
-            log: None,
-        })
-    }
-}
-
-impl From<PluginSettings> for Settings {
-    fn from(plugins: PluginSettings) -> Self {
-        Self::from(Configuration {
-            plugins,
-            ..Configuration::default()
-        })
     }
 }
 
 /// Limit of event files.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = heading::AGENT)]
-pub struct EventFiles {
+pub struct EventFileArguments {
     /// Limit the size of an event file: 500M, 2G; at least 8M
     #[arg(long, value_name = "SIZE")]
     pub max_size: Option<String>,
@@ -264,22 +230,23 @@ pub enum WhenFull {
     Stop,
 }
 
-impl WhenFull {
-    /// Returns the value of the agent's option.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::DropOldest => "drop-oldest",
-            Self::Stop => "stop",
+impl From<WhenFull> for settings::WhenFull {
+    fn from(mode: WhenFull) -> Self {
+        match mode {
+            WhenFull::DropOldest => Self::DropOldest,
+            WhenFull::Stop => Self::Stop,
         }
     }
 }
 
-impl EventFiles {
+impl EventFileArguments {
     /// Returns the agent's settings with this limit.
     #[must_use]
     pub fn added(&self, mut settings: Settings) -> Settings {
-        settings.event_files = self.clone();
+        settings.event_files = EventFiles {
+            max_size: self.max_size.clone(),
+            when_full: self.when_full.map(Into::into),
+        };
         settings
     }
 }
@@ -301,7 +268,7 @@ pub struct Target {
 #[command(next_help_heading = heading::NONE)]
 pub struct JvmOrCommand {
     /// The length of a visit.
-    #[arg(long = "for", value_name = "DURATION", requires = "pid", conflicts_with = "command", value_parser = interrupt::duration, help = FOR)]
+    #[arg(long = "for", value_name = "DURATION", requires = "pid", conflicts_with = "command", value_parser = durations::duration, help = FOR)]
     pub time: Option<Duration>,
     /// The process id of the JVM.
     #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..), conflicts_with = "command", help = PID)]
@@ -316,7 +283,7 @@ pub struct JvmOrCommand {
 pub struct Start {
     /// The options of the agent.
     #[command(flatten)]
-    pub settings: Settings,
+    pub settings: AgentArguments,
     /// The command and its arguments.
     #[arg(last = true, required = true, value_name = "COMMAND", help = COMMAND, help_heading = heading::NONE)]
     pub command: Vec<OsString>,

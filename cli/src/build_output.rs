@@ -4,11 +4,10 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use agent_launch::settings::Settings;
 use errors::Error;
 use java_builds::Build;
 use local_files::absolute_path::absolute;
-
-use crate::args::Settings;
 
 /// Returns the agent's settings with selectors that exclude the tool's own classes. Those of a
 /// configuration file stay.

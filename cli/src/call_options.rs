@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use agent_connection::attached::AttachedPlugin;
+use agent_launch::settings::{Settings, Watch};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use conditions::limits::MAX_LEVELS;
@@ -10,14 +12,12 @@ use errors::{Error, Warning};
 use jvms::descriptor::MethodDescriptor;
 use jvms::names;
 use probes::events::SpanInfo;
+use standard_streams::show::{self, complain};
 use trace::numbers::counted;
+use trace_reports::recorded;
+use trace_reports::value_check::ValueCheck;
 
-use crate::args::{Settings, Watch};
-use crate::attached::AttachedPlugin;
 use crate::heading;
-use crate::show::{self, complain};
-use crate::traces;
-use crate::value_check::ValueCheck;
 
 /// Options that select single calls and their values.
 #[derive(Debug, Clone, Default, Args)]
@@ -80,7 +80,7 @@ impl CallOptions {
         }
         visit.write()?;
         let when = asked.when.as_ref().map(ToString::to_string);
-        let mut methods = traces::methods(visit.snapshot())?;
+        let mut methods = recorded::methods(visit.snapshot())?;
         methods.retain(|method| method.when == when.as_deref().unwrap_or_default());
         let warning = asked.last_argument();
         if let Some(warning) = warning.and_then(|index| without_parameter(index, &methods)) {

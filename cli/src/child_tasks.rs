@@ -3,9 +3,9 @@
 //! | task | started by | reason for a process of its own |
 //! |---|---|---|
 //! | `readers` | [`class_readers`] | other readers of class files may crash or take all memory |
-//! | `compile` | [`crate::plugin_compiler`], and the agent | the compiler may take minutes and gigabytes |
-//! | `retainers FILE ROWS` | [`crate::profile::retainers`] | memory grows with the heap dump |
-//! | `send ADDRESS TOKEN FOLDER SELECTION` | [`crate::relay`] | it sends the rest if the command is killed |
+//! | `compile` | [`agent_launch::plugin_compiler`], and the agent | the compiler may take minutes and gigabytes |
+//! | `retainers FILE ROWS` | [`profiles::retainers`] | memory grows with the heap dump |
+//! | `send ADDRESS TOKEN FOLDER SELECTION` | [`relay::sending`] | it sends the rest if the command is killed |
 //!
 //! The word `-` in place of TOKEN means a receiver without a token.
 
@@ -15,11 +15,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use child_process::ARGUMENT;
+use child_process::own_program::{READERS, RETAINERS, SEND};
 use errors::PARTIAL;
 use plugin_code::COMPILE;
 use serde_json::json;
-
-use crate::child::{READERS, RETAINERS, SEND};
 
 /// Runs the task of a child process. Returns `None` for a command line that a user wrote.
 #[must_use]
@@ -43,7 +42,7 @@ fn serve(task: &OsStr, words: &[OsString]) -> Result<(), String> {
     let told = |error: io::Error| error.to_string();
     match (task.to_str().unwrap_or_default(), words) {
         (READERS, []) => class_readers::readers::serve().map_err(told),
-        (COMPILE, []) => ::plugin_compiler::serve().map_err(told),
+        (COMPILE, []) => plugin_compiler::serve().map_err(told),
         (RETAINERS, [file, rows]) => {
             let table = heap_dump::table(Path::new(file), number(rows)?)?;
             print!("{}", escape::lines(&table));
@@ -51,7 +50,7 @@ fn serve(task: &OsStr, words: &[OsString]) -> Result<(), String> {
         }
         (SEND, [address, token, folder, selection]) => {
             let (address, selection) = (text(address)?, text(selection)?);
-            let sent = ::relay::send(address, optional(token), Path::new(folder), selection);
+            let sent = relay::send(address, optional(token), Path::new(folder), selection);
             println!("{}", json!(sent));
             Ok(())
         }

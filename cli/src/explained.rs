@@ -5,8 +5,7 @@ use std::time::Duration;
 use host::{Explained, Explanation, Outcome};
 use rewriter::{ClassFile, MethodIndex};
 use serde_json::{Value, json};
-
-use crate::show;
+use standard_streams::show;
 
 /// A plugin's edits of one class.
 pub struct ExplainedClass<'e> {
@@ -115,7 +114,7 @@ impl ExplainedClass<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plugin_compiler::PluginCompiler;
+    use agent_launch::plugin_compiler::PluginCompiler;
     use host::ClassRequest;
     use plugin_projects::configured;
     use probes::ProbeTable;

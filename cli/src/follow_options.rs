@@ -1,10 +1,10 @@
 //! Tasks that a trace follows to the calls that submitted them.
 
+use agent_launch::settings::Settings;
 use clap::Args;
 use errors::Error;
 use serde_json::{Map, Value, json};
 
-use crate::args::Settings;
 use crate::heading;
 
 /// The grant for changes to classes of the JDK, in which tasks are submitted and run.
@@ -64,7 +64,10 @@ fn selected(given: &[String]) -> Result<Vec<String>, Error> {
             Some("loader" | "location") if part != "location:any" => {
                 let message = "--follow needs classes of the JDK, which --select leaves out";
                 return Err(Error::mistake("H0639", message)
-                    .with("found", format!("--select {}", crate::show::name(part)))
+                    .with(
+                        "found",
+                        format!("--select {}", standard_streams::show::name(part)),
+                    )
                     .with("help", "select classes by their names"));
             }
             Some("loader" | "location") => {}

@@ -1,25 +1,29 @@
-//! The metaspace limit for changes of a running JVM's classes.
+//! The option of the metaspace check before loaded classes change.
 
-use attach::Attachment;
+use agent_launch::metaspace::Metaspace;
 use clap::Args;
-use control::message::Shortage;
 use errors::Error;
 
 use crate::heading;
 
-/// Larger limits count as unlimited: the JVM's default is the whole address space.
-const UNLIMITED: u64 = 1 << 50;
-
-/// Options of the metaspace check before loaded classes change.
+/// Option of the metaspace check.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = heading::AGENT)]
-pub struct Metaspace {
+pub struct MetaspaceArgument {
     /// Change loaded classes even if the metaspace may not suffice
     #[arg(long)]
     pub ignore_metaspace: bool,
 }
 
-impl Metaspace {
+impl MetaspaceArgument {
+    /// Returns the check.
+    #[must_use]
+    pub fn value(self) -> Metaspace {
+        Metaspace {
+            is_ignored: self.ignore_metaspace,
+        }
+    }
+
     /// Fails if the option is given for a command that is started.
     ///
     /// # Errors
@@ -34,74 +38,5 @@ impl Metaspace {
             ),
             false => Ok(()),
         }
-    }
-
-    /// Returns the maximum number of bytes for a change: three quarters of the free metaspace, so
-    /// that the application can load further classes. Returns nothing without a limit of the JVM,
-    /// without its figures, or with the option to ignore them.
-    #[must_use]
-    pub fn of_jvm(self, jvm: &Attachment) -> Option<u64> {
-        if self.ignore_metaspace {
-            return None;
-        }
-        let flag = jvm.command("printflag", &["MaxMetaspaceSize"]).ok()?.text;
-        let most = limit(&flag)?;
-        // JDK 25 removed the line from the first of these answers.
-        let answers = ["GC.heap_info", "VM.metaspace basic"];
-        let used = answers
-            .into_iter()
-            .find_map(|line| used(&jvm.jcmd(line).ok()?))?;
-        Some(most.saturating_sub(used) / 4 * 3)
-    }
-
-    /// As [`Self::of_jvm`], for the JVM `pid`, or nothing if it cannot be attached.
-    #[must_use]
-    pub fn of_process(self, pid: i32) -> Option<u64> {
-        match self.ignore_metaspace {
-            true => None,
-            false => self.of_jvm(&Attachment::open(pid).ok()?),
-        }
-    }
-}
-
-/// Returns the error for insufficient metaspace. The JVM is unchanged.
-#[must_use]
-pub fn shortage(shortage: &Shortage) -> Error {
-    shortage.refusal().into()
-}
-
-/// Parses `-XX:MaxMetaspaceSize=104857600`, or nothing for an unlimited value.
-fn limit(flag: &str) -> Option<u64> {
-    let (_, value) = flag.trim().rsplit_once('=')?;
-    let value = value.parse().ok()?;
-    (value < UNLIMITED).then_some(value)
-}
-
-/// Reads `Metaspace used 2907K, committed 3072K, …`.
-fn used(heap_info: &str) -> Option<u64> {
-    let line = heap_info
-        .lines()
-        .find_map(|line| line.trim().strip_prefix("Metaspace"))?;
-    let (_, rest) = line.split_once("used ")?;
-    let (number, _) = rest.split_once('K')?;
-    number.trim().parse::<u64>().ok().map(|kib| kib << 10)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn answers_of_the_jvm_are_read() {
-        assert_eq!(limit("-XX:MaxMetaspaceSize=104857600\n"), Some(100 << 20));
-        assert_eq!(limit("-XX:MaxMetaspaceSize=18446744073709547520"), None);
-        assert_eq!(limit("unknown"), None);
-        let later = " garbage-first heap   total 1K, used 2K\n Metaspace       used 2907K, committed 3072K, reserved 1114112K\n  class space    used 290K";
-        assert_eq!(used(later), Some(2907 << 10));
-        assert_eq!(
-            used(" Metaspace       used 75K, capacity 80K"),
-            Some(75 << 10)
-        );
-        assert_eq!(used("nothing"), None);
     }
 }

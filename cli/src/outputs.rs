@@ -1,43 +1,16 @@
 //! Writes reports to disk: each appears whole or not at all.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use coverage::report::{self, ExecutionData, Report};
 use errors::Error;
-use local_files::absolute_path::absolute;
 use local_files::atomic;
+use local_files::distinct_outputs::{self, both, real_path};
 use local_files::output_files::{Content, Files};
 use local_files::preflight;
 use local_files::stdout::is_stdout;
 
 use crate::args::Outputs;
-
-/// Returns a path without links, also for a file that does not exist yet, so that equal files have
-/// equal paths.
-fn real_path(path: &Path) -> Result<PathBuf, Error> {
-    let path = absolute(path)?;
-    let there = path
-        .ancestors()
-        .find_map(|part| Some((part, part.canonicalize().ok()?)));
-    Ok(match there {
-        Some((part, real)) => match path.strip_prefix(part) {
-            Ok(rest) if rest.as_os_str().is_empty() => real,
-            Ok(rest) => real.join(rest),
-            Err(_) => path,
-        },
-        None => path,
-    })
-}
-
-fn both(one: &str, other: &str, path: &Path) -> Error {
-    let message = match is_stdout(path) {
-        true => format!("{one} and {other} would both write to standard output"),
-        false => format!("{one} and {other} would both write {}", path.display()),
-    };
-    Error::mistake("H0670", message).with("help", "name a different file for one output")
-}
 
 /// Checks whether a file is directly in the folder of an HTML report, as JaCoCo's XML is, under a
 /// name of no page.
@@ -45,38 +18,6 @@ fn is_beside_pages(file: &Path, folder: &Path) -> bool {
     let extension = file.extension();
     file.parent() == Some(folder)
         && extension.is_some_and(|found| ["html", "css", "js"].iter().all(|own| found != *own))
-}
-
-/// Magic bytes of the inputs of reports: snapshots, event files, class files, jars.
-const MATERIAL: [&[u8]; 4] = [
-    &probes::format::MAGIC,
-    &probes::events::MAGIC,
-    b"\xCA\xFE\xBA\xBE",
-    b"PK\x03\x04",
-];
-
-/// Returns the first bytes of a file, or nothing for a missing or unreadable one. Writing reports
-/// the cause.
-fn begin_of(path: &Path) -> Option<Vec<u8>> {
-    let mut begin = Vec::new();
-    let file = path.is_file().then(|| File::open(path).ok())??;
-    file.take(8).read_to_end(&mut begin).ok()?;
-    Some(begin)
-}
-
-/// Refuses to replace an input of reports by a report.
-fn check_is_no_material(option: &str, path: &Path) -> Result<(), Error> {
-    let begin = begin_of(path).unwrap_or_default();
-    if !MATERIAL.iter().any(|magic| begin.starts_with(magic)) {
-        return Ok(());
-    }
-    let message = format!("{option} would replace {}", path.display());
-    Err(Error::mistake("H0689", message)
-        .with(
-            "found",
-            "an input of reports: a run file, a class file or a jar",
-        )
-        .with("help", "name another file"))
 }
 
 impl Outputs {
@@ -115,16 +56,9 @@ impl Outputs {
     /// `H0670` with both options, `H0689` for an output in place of an input, and as
     /// [`atomic::is_replaceable`].
     pub fn check(&self, others: &[(&'static str, &Option<PathBuf>)]) -> Result<(), Error> {
-        let mut known: Vec<(&str, PathBuf)> = Vec::new();
-        for (option, path) in self.files().iter().chain(others) {
-            let Some(path) = path else { continue };
-            let real = real_path(path)?;
-            if let Some((other, _)) = known.iter().find(|(_, known)| *known == real) {
-                return Err(both(other, option, path));
-            }
-            check_is_no_material(option, &real)?;
-            known.push((option, real));
-        }
+        let files = self.files();
+        let all = files.iter().chain(others);
+        let known = distinct_outputs::check(all.map(|(option, path)| (*option, *path)))?;
         let Some(folder) = &self.html else {
             return Ok(());
         };
@@ -205,6 +139,7 @@ impl Outputs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use local_files::distinct_outputs::MATERIAL;
 
     #[test]
     fn two_reports_in_one_file_are_refused() {

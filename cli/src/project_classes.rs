@@ -9,9 +9,9 @@ use errors::Error;
 use local_files::absolute_path::absolute;
 use local_files::atomic;
 use serde::{Deserialize, Serialize};
+use standard_streams::show::{path, say};
 
 use crate::args::{Recorded, ReportInputs};
-use crate::show::{path, say};
 
 /// The file's name in the output folder.
 const FILE: &str = "classhook-project.json";

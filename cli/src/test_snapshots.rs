@@ -6,8 +6,7 @@ use clap::Args;
 use coverage_analysis::test_coverage::TestCoverage;
 use coverage_inputs::runs::{self, RunSelection};
 use errors::{Error, Warnings};
-
-use crate::show::say;
+use standard_streams::show::say;
 
 /// Snapshots and output format of the commands on tests.
 #[derive(Debug, Clone, Args)]

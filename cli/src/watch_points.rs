@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use agent_connection::attached::AttachedPlugin;
+use agent_launch::settings::Settings;
 use clap::Args;
 use conditions::{About, Show};
 use control::message::MethodRemark;
 use errors::{Error, Warning};
 use serde_json::{Map, Value, json};
+use standard_streams::show::{complain, say};
 
-use crate::args::Settings;
-use crate::attached::AttachedPlugin;
 use crate::heading;
-use crate::show::{complain, say};
 
 /// Maximum number of named causes.
 const MOST: usize = 5;

@@ -24,14 +24,7 @@ use super::run_files::{self, RunFileKind};
 
 use local_files::recording_jvm::Jvm;
 
-/// The plugin whose probes are coverage.
-pub const PLUGIN: &str = "coverage";
-
-/// The plugin with a probe at the start of each line.
-pub const LINES: &str = host::config::LINES;
-
-/// The plugin that counts the executions of lines.
-pub const COUNTS: &str = host::config::COUNTS;
+pub use probes::coverage_plugins::{COUNTS, COVERAGE as PLUGIN, LINES};
 
 /// Checks whether a class file has the method that JaCoCo adds to each class that it instruments.
 #[must_use]

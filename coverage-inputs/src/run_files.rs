@@ -6,10 +6,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use errors::{Error, Warning, Warnings};
-use host::config::COUNTS;
 use jvm_events::tables;
 use local_files::recording_jvm::is_written;
 use local_files::special_file::is_special;
+use probes::coverage_plugins::COUNTS;
 use probes::events::{self, EventFile, Trace};
 use probes::format::MAGIC;
 use probes::{Meta, Snapshot, SnapshotError};

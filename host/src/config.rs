@@ -10,6 +10,6 @@ mod watch;
 
 pub use options::OPTIONS_HELP;
 pub use settings::{
-    Agent, BUNDLED, CAPABILITIES, COUNTS, Config, LINES, LogLevel, OnError, PluginConfig,
-    PluginSource, SESSION_MARK, WhenFull,
+    Agent, BUNDLED, CAPABILITIES, Config, LogLevel, OnError, PluginConfig, PluginSource,
+    SESSION_MARK, WhenFull,
 };

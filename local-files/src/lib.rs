@@ -4,10 +4,12 @@
 //! |---|---|
 //! | [`atomic`] | files and folders that appear whole or not at all |
 //! | [`output_files`] | the files of one job, of which each may fail alone |
+//! | [`distinct_outputs`] | the check that outputs replace neither one another nor an input |
 //! | [`stdout`] | standard output in place of a file |
 //! | [`preflight`] | checks before a job that its outputs can be written |
 //! | [`temporary`] | temporary files and folders, and the removal of leftovers of killed commands |
 //! | [`recording_jvm`], [`open_files`] | the JVM that wrote a run file, and whether it still does |
+//! | [`jvm_files`], [`jvm_tmp`] | our files in the file system of a JVM |
 //! | [`special_file`] | devices, pipes and sockets |
 //! | [`absolute_path`] | absolute paths |
 //! | [`programs`] | the executable files of commands |
@@ -31,6 +33,9 @@
 
 pub mod absolute_path;
 pub mod atomic;
+pub mod distinct_outputs;
+pub mod jvm_files;
+pub mod jvm_tmp;
 pub mod open_files;
 pub mod output_files;
 pub mod preflight;

@@ -36,6 +36,7 @@
 
 pub mod arrays;
 pub mod baseline;
+pub mod coverage_plugins;
 pub mod error;
 pub mod events;
 pub mod file_name;

@@ -13,6 +13,7 @@
 //! | `link` | the sender's end of a connection |
 //! | `source` | a file that grows or is replaced, on the sender's side |
 //! | `send` | the sender |
+//! | [`sending`] | the child process that sends, for its parent |
 //! | `store` | the receiver's files |
 //! | `collect` | the receiver |
 //! | `repeat_log` | the receiver's log, without repeats |
@@ -25,6 +26,7 @@ mod frame;
 mod link;
 mod repeat_log;
 mod send;
+pub mod sending;
 mod source;
 mod store;
 #[cfg(test)]
@@ -39,10 +41,9 @@ use std::time::Instant;
 
 use address::Address;
 use deadline::Deadline;
+pub use send::{Report, Sent};
 use source::FileSelection;
 use token::Token;
-
-pub use send::{Report, Sent};
 
 /// Checks the address of a receiver, and reads the token.
 ///

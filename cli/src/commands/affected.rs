@@ -11,9 +11,9 @@ use differential_coverage::source_files::{SourceFiles, SourceMatch};
 use differential_coverage::unified::{FileEdit, Hunk};
 use errors::{Error, PARTIAL, Warning, Warnings};
 use serde_json::json;
+use standard_streams::show::{complain, say, show, show_json};
 
 use crate::args::DIFF;
-use crate::show::{complain, say, show, show_json};
 use crate::test_snapshots::Snapshots;
 
 const AFTER_HELP: &str = "\

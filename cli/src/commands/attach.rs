@@ -1,20 +1,23 @@
 //! `classhook attach`: loads the agent into a running JVM.
 
+use agent_connection::agent::{Agent, Loaded, already_there, load};
+use agent_connection::answers;
+use agent_connection::application;
+use agent_connection::decoded_answers;
+use agent_connection::interrupt::Interrupt;
+use agent_connection::progress;
+use agent_launch::checked_options::CheckedOptions;
+use agent_launch::metaspace;
+use agent_launch::settings::Settings;
 use clap::Args;
 use control::Request;
 use control::message::{Change, Off};
 use errors::{Error, PARTIAL};
+use loaded_classes::unmatched;
+use standard_streams::show::{self, complain, say};
 
-use crate::agent::{Agent, Loaded, already_there, load};
-use crate::answers;
-use crate::application;
-use crate::args::{EventFiles, PID, Plugins, Settings};
-use crate::checked_options::CheckedOptions;
-use crate::interrupt::Interrupt;
-use crate::metaspace::{self, Metaspace};
-use crate::progress;
-use crate::show::{self, complain, say};
-use crate::unmatched;
+use crate::args::{AgentArguments, EventFileArguments, PID, Plugins};
+use crate::metaspace::MetaspaceArgument;
 
 const AFTER_HELP: &str = "\
 The agent instruments loaded classes in batches, and other classes as they load. Without --select, it instruments
@@ -42,13 +45,13 @@ pub struct Attach {
     pub plugins: Plugins,
     /// The limit of event files.
     #[command(flatten)]
-    pub event_files: EventFiles,
+    pub event_files: EventFileArguments,
     /// The options of the agent.
     #[command(flatten)]
-    pub settings: Settings,
+    pub settings: AgentArguments,
     /// The check of the metaspace.
     #[command(flatten)]
-    pub metaspace: Metaspace,
+    pub metaspace: MetaspaceArgument,
 }
 
 impl Attach {
@@ -57,11 +60,11 @@ impl Attach {
     /// # Errors
     /// If options or library are wrong (`H01xx` to `H04xx`, `H0601`), or the JVM cannot be reached (`H05xx`).
     pub fn run(&self) -> Result<u8, Error> {
-        let settings = self.event_files.added(self.settings.clone());
+        let settings = self.event_files.added(self.settings.value());
         CheckedOptions::new(&settings, &self.plugins.names, None)?;
         let mut present = Agent::find(self.pid)?;
         let mut settings = application::restricted(self.pid, &self.plugins.names, &settings)?;
-        settings.metaspace = self.metaspace;
+        settings.metaspace = self.metaspace.value();
         let plan = CheckedOptions::new(&settings, &self.plugins.names, None)?;
         // Signals are handled before the agent is loaded: Ctrl-C must not leave an agent that continues to edit classes.
         let mut interrupt = Interrupt::new()?;
@@ -85,7 +88,9 @@ impl Attach {
                 let _: Off = agent.ask_for(&Request::Off)?;
                 return Err(metaspace::shortage(&shortage));
             }
-            failures = Some(answers::failures(&show::answer(&status)?.failures));
+            failures = Some(answers::failures(
+                &decoded_answers::answer(&status)?.failures,
+            ));
         }
         say(format_args!(
             "attached to {}, recording to {}",
@@ -102,8 +107,8 @@ impl Attach {
 
     /// Warns about selectors without a loaded class.
     fn warn(&self) -> Result<(), Error> {
-        unmatched::warn(self.pid, self.settings.plugins())?;
-        unmatched::warn_of_nothing(self.pid, self.settings.plugins())
+        unmatched::warn(self.pid, &self.settings.plugins().value())?;
+        unmatched::warn_of_nothing(self.pid, &self.settings.plugins().value())
     }
 
     fn reload(
@@ -129,7 +134,7 @@ impl Attach {
             "the agent was in {} already; it has the new settings",
             self.pid
         ));
-        show::show(&answers::change(&show::answer(&change)?))?;
+        show::show(&answers::change(&decoded_answers::answer(&change)?))?;
         self.warn()?;
         Ok(if change.failed.is_empty() { 0 } else { PARTIAL })
     }

@@ -1,5 +1,7 @@
 //! `classhook classes`: what is loaded in a running JVM, where it comes from, and who changed it.
 
+use agent_connection::agent::Agent;
+use agent_connection::decoded_answers::read;
 use clap::Args;
 use class_selection::nearest;
 use control::Request;
@@ -8,11 +10,10 @@ use control::message::{Class, Classes as Answer};
 use errors::{Error, PARTIAL};
 use jvms::access_flags;
 use jvms::descriptor::Parameters;
+use standard_streams::show::{name, say};
 use trace::numbers::counted;
 
-use crate::agent::Agent;
 use crate::args::Target;
-use crate::show::{name, read, say};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -86,7 +87,7 @@ impl Classes {
         if self.target.json {
             self.target.show(answer, |_: &Answer| String::new())?;
         } else {
-            crate::show::show(&text(&classes, self.skip))?;
+            standard_streams::show::show(&text(&classes, self.skip))?;
         }
         if classes.total == 0 {
             self.explain_nothing(&mut agent)?;

@@ -3,15 +3,14 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use agent_launch::plugin_compiler::PluginCompiler;
 use clap::Args;
 use errors::Error;
 use host::cache::Cache;
 use host::compilation::{Compilation, Kept};
 use host::compile_ahead;
 use host::config::PluginConfig;
-
-use crate::plugin_compiler::PluginCompiler;
-use crate::show::{path, show};
+use standard_streams::show::{path, show};
 
 const AFTER_HELP: &str = "\
 The cache for the code is $XDG_CACHE_HOME/classhook, else ~/.cache/classhook. Agents in JVMs of the same user read it.

@@ -5,9 +5,9 @@ use clap::{Args, Command, ValueEnum, ValueHint};
 use clap_complete::shells::{Bash, Fish, Zsh};
 use clap_complete::{Generator, generate};
 use errors::Error;
+use standard_streams::show::show;
 
 use super::profile::Heap;
-use crate::show::show;
 
 /// Completion in bash of a started command behind `--`.
 const BASH_COMMAND: &str = r#"

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use agent_connection::attached::{AttachedPlugin, Visitor};
+use agent_launch::checked_options::{CheckedOptions, run_id};
 use clap::Args;
 use class_selection::filter::Filter;
 use control::message::Dump;
@@ -11,20 +13,18 @@ use coverage_inputs::damaged_files::DamagedFiles;
 use coverage_inputs::execution_data::{COUNTS, ExecutionDataStore, LINES};
 use coverage_inputs::run_files;
 use coverage_inputs::sources::Sources;
-use errors::{Error, PARTIAL, Warning, Warnings};
+use errors::{Error, Warning, Warnings};
 use java_builds::Build;
+use standard_streams::show::{self, complain, say, with_exit_of_program};
 use trace::numbers::counted;
 
 use super::dump;
 use super::report::{self, ReportJob};
-use crate::args::{JvmOrCommand, OnError, Outputs, ReportInputs, Settings};
-use crate::attached::{AttachedPlugin, Visitor};
+use crate::args::{AgentArguments, JvmOrCommand, OnError, Outputs, ReportInputs};
 use crate::build_output::{BuildOutput, without_tool_classes};
-use crate::checked_options::{CheckedOptions, run_id};
-use crate::metaspace::Metaspace;
+use crate::metaspace::MetaspaceArgument;
 use crate::project_classes;
 use crate::rule_options::RuleOptions;
-use crate::show::{self, all_but_last, complain, say, with_exit_of_program};
 
 const AFTER_HELP: &str = "\
 With a command behind `--`, the coverage of all its JVMs is merged, including the forks of a build.
@@ -69,10 +69,10 @@ pub struct Coverage {
     pub before_agents: bool,
     /// The options of the agent.
     #[command(flatten)]
-    pub settings: Settings,
+    pub settings: AgentArguments,
     /// The check of the metaspace.
     #[command(flatten)]
-    pub metaspace: Metaspace,
+    pub metaspace: MetaspaceArgument,
     /// Classes, sources and lines of the report.
     #[command(flatten)]
     pub inputs: ReportInputs,
@@ -112,8 +112,8 @@ impl Coverage {
         };
         let build = Build::of(&self.program.command);
         let mut settings = match &build {
-            Some(build) => without_tool_classes(build, &self.settings),
-            None => self.settings.clone(),
+            Some(build) => without_tool_classes(build, &self.settings.value()),
+            None => self.settings.value(),
         };
         let place = BuildOutput::set(build.as_ref(), run, &mut settings)?;
         let began = SystemTime::now();
@@ -159,8 +159,8 @@ impl Coverage {
                 .with("cause", "a visit brings one plugin, and this takes two or three")
                 .with("help", format!("start it with `classhook coverage {option} -- …`, or with the agent's options plugin=coverage,plugin=coverage-lines (docs/coverage.md)")));
         }
-        let mut settings = self.settings.clone();
-        settings.metaspace = self.metaspace;
+        let mut settings = self.settings.value();
+        settings.metaspace = self.metaspace.value();
         let mut visit = AttachedPlugin::begin(pid, &Visitor::bundled("coverage"), &settings, run)?;
         let output = visit.output.clone();
         if visit.instrumented() == 0 {
@@ -169,7 +169,7 @@ impl Coverage {
             complain(warning.with("help", help));
         }
         visit.wait("measuring", self.program.time, &|| false)?;
-        let mut ended = visit.end();
+        let ended = visit.end();
         if ended.instrumented == Some(0) {
             return Err(Error::mistake("H0650", "no class was measured")
                 .with(
@@ -188,20 +188,13 @@ impl Coverage {
                 ));
         }
         let snapshot = match &ended.dump {
-            None => ended.snapshot,
+            None => ended.snapshot.clone(),
             Some(dump) => kept(dump, &ended.snapshot, &output, run)?,
         };
-        let unanswered = ended.unanswered.take();
         let file = show::path(&snapshot);
         say(format_args!("the recording is kept in {file}"));
         let reported = self.report(&[snapshot], &output, None, SystemTime::now());
-        if let Some(problem) = unanswered {
-            return all_but_last(reported.err().into_iter().chain([problem])).map(|()| PARTIAL);
-        }
-        Ok(match reported? {
-            0 if ended.is_partial => PARTIAL,
-            code => code,
-        })
+        ended.conclude(reported)
     }
 
     /// Checks options and inputs of the report before a long run.

@@ -1,12 +1,11 @@
 //! `classhook disable`: removes the edits of a plugin from a running JVM.
 
+use agent_connection::answers;
 use clap::Args;
 use control::Request;
 use errors::Error;
 
-use crate::answers;
 use crate::args::Target;
-use crate::progress;
 
 const AFTER_HELP: &str = "\
 The agent retransforms the classes that the plugin changed, without its edits. The plugin receives no further classes.
@@ -34,6 +33,7 @@ impl Disable {
     /// If the JVM has no agent, or the agent no such plugin.
     pub fn run(&self) -> Result<u8, Error> {
         let plugin = self.plugin.clone();
-        progress::answer(&self.target, &Request::Disable { plugin }, answers::change)
+        self.target
+            .answer_of_change(&Request::Disable { plugin }, answers::change)
     }
 }

@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 
 use clap::Args;
+use environment_checks::{Finding, State};
 use errors::Error;
+use standard_streams::show::{show, show_json};
 
 use crate::args::JSON;
-use crate::doctor::{self, Finding, State};
-use crate::show::{show, show_json};
 
 const AFTER_HELP: &str = "\
 Without a PID, doctor starts `java -version` once with the agent. It creates files where Classhook does, and removes
@@ -44,13 +44,13 @@ impl Doctor {
     /// If there is no such JVM (`H05xx`), or a check is bad (`H0637`).
     pub fn run(&self) -> Result<u8, Error> {
         let findings = match self.pid {
-            Some(pid) => doctor::of_jvm(pid)?,
-            None => doctor::of_machine(&self.java),
+            Some(pid) => environment_checks::of_jvm(pid)?,
+            None => environment_checks::of_machine(&self.java),
         };
         if self.json {
-            show_json(&doctor::json(&findings))?;
+            show_json(&environment_checks::json(&findings))?;
         } else {
-            show(&doctor::text(&findings))?;
+            show(&environment_checks::text(&findings))?;
         }
         conclusion(&findings).map_or(Ok(0), Err)
     }

@@ -5,6 +5,8 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 
+use agent_connection::agent::Agent;
+use agent_connection::decoded_answers::read;
 use clap::Args;
 use control::Request;
 use control::jacoco::{self, AskError, Command};
@@ -15,11 +17,10 @@ use local_files::atomic;
 use local_files::output_files::Content;
 use probes::Summary;
 use serde_json::json;
+use standard_streams::show::{path, say, show, show_json};
 use trace::numbers::counted;
 
-use crate::agent::Agent;
 use crate::args::{JSON, output_path};
-use crate::show::{path, read, say, show, show_json};
 
 const AFTER_HELP: &str = "\
 The snapshot then holds all data recorded so far, and the JVM continues to record to it.

@@ -3,20 +3,20 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use agent_connection::agent::Agent;
+use agent_connection::answers;
+use agent_connection::application;
+use agent_launch::checked_options::{self, check};
+use agent_launch::precompiled::Precompiled;
+use agent_launch::settings::Settings;
 use clap::Args;
 use control::Request;
 use control::message::Status;
 use errors::Error;
+use loaded_classes::unmatched;
 
-use crate::agent::Agent;
-use crate::answers;
-use crate::application;
-use crate::args::{PluginSettings, Settings, Target};
-use crate::checked_options::{self, check};
-use crate::metaspace::Metaspace;
-use crate::precompiled::Precompiled;
-use crate::progress;
-use crate::unmatched;
+use crate::args::{PluginArguments, Target};
+use crate::metaspace::MetaspaceArgument;
 
 const AFTER_HELP: &str = "\
 A disabled plugin receives classes again, with its former configuration.
@@ -39,10 +39,10 @@ pub struct Enable {
     pub plugin: OsString,
     /// The options of the plugin.
     #[command(flatten)]
-    pub settings: PluginSettings,
+    pub settings: PluginArguments,
     /// The check of the metaspace.
     #[command(flatten)]
-    pub metaspace: Metaspace,
+    pub metaspace: MetaspaceArgument,
 }
 
 impl Enable {
@@ -54,14 +54,14 @@ impl Enable {
         let plugin = checked_options::plugin_reference(&self.plugin)?;
         let compiled = Precompiled::for_plugin(&plugin, self.target.pid)?;
         let request = self.request(&plugin, &compiled)?;
-        let code = progress::answer(&self.target, &request, answers::change)?;
-        unmatched::warn(self.target.pid, &self.settings)?;
+        let code = self.target.answer_of_change(&request, answers::change)?;
+        unmatched::warn(self.target.pid, &self.settings.value())?;
         Ok(code)
     }
 
     fn request(&self, plugin: &OsStr, compiled: &Precompiled) -> Result<Request, Error> {
         let pid = self.target.pid;
-        let mut settings: Settings = self.settings.clone().into();
+        let mut settings: Settings = self.settings.value().into();
         if !has(pid, plugin)? {
             settings = application::restricted(pid, &[plugin.to_owned()], &settings)?;
         }
@@ -76,7 +76,7 @@ impl Enable {
             plugin: plugin.to_string_lossy().into_owned(),
             options,
             cache: compiled.cache().map(Path::to_owned),
-            metaspace: self.metaspace.of_process(pid),
+            metaspace: self.metaspace.value().of_process(pid),
         })
     }
 }

@@ -4,8 +4,7 @@ use std::fmt::Write;
 
 use clap::Args;
 use errors::{Error, ErrorCode, find_code};
-
-use crate::show::show;
+use standard_streams::show::show;
 
 const AFTER_HELP: &str = "\
 Examples:

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use agent_launch::plugin_compiler::PluginCompiler;
 use clap::Args;
 use coverage_inputs::class_files::LocatedClass;
 use coverage_inputs::named_classes;
@@ -12,11 +13,10 @@ use plugin_projects::configured;
 use plugin_projects::plan_text::plan_text;
 use probes::ProbeTable;
 use rewriter::ClassFile;
+use standard_streams::show::{self, complain, show};
 
 use crate::args::{CLASS_PATH, JSON, PLUGIN, PLUGIN_CONFIG};
 use crate::explained::ExplainedClass;
-use crate::plugin_compiler::PluginCompiler;
-use crate::show::{self, complain, show};
 
 const AFTER_HELP: &str = "\
 The output shows the code with edits (+) in place, notes (#), and the reasons for skipped methods (!).

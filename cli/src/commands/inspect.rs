@@ -3,6 +3,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use agent_launch::plugin_compiler::PluginCompiler;
+use child_process::own_program;
 use clap::Args;
 use class_readers::opinion::Opinion;
 use class_readers::{Guards, READERS};
@@ -13,11 +15,9 @@ use host::config::BUNDLED;
 use host::plugin_description::{self, Interface, PluginDescription};
 use plugin_projects::configured;
 use rewriter::ClassFile;
+use standard_streams::show::{name, show};
 
 use crate::args::CLASS_PATH;
-use crate::child;
-use crate::plugin_compiler::PluginCompiler;
-use crate::show::{name, show};
 
 const AFTER_HELP: &str = "\
 A class is printed like `javap -v -p`, with the verdicts of two independent readers.
@@ -48,7 +48,7 @@ impl Inspect {
     /// # Errors
     /// If a file cannot be read.
     pub fn run(&self) -> Result<u8, Error> {
-        let guards = Guards::new(child::readers);
+        let guards = Guards::new(own_program::readers);
         let mut exit = 0;
         for file in &self.files {
             if is_plugin(file) {

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use agent_launch::checked_options::check;
+use agent_launch::failed_plugins;
+use agent_launch::plugin_compiler::PluginCompiler;
 use clap::{Args, ValueEnum};
 use errors::{Error, PARTIAL, Warnings};
 use host::Pipeline;
@@ -14,6 +17,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use local_files::atomic;
 use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag::register_conditional_shutdown;
+use standard_streams::show::{self, complain};
 use static_instrumentation::baseline::Baseline;
 use static_instrumentation::classes::Instrumenter;
 use static_instrumentation::conflicts::{self, Targets};
@@ -22,11 +26,7 @@ use static_instrumentation::paths::Paths;
 use static_instrumentation::{Record, runtime};
 use tempfile::NamedTempFile;
 
-use crate::args::{Configuration, Plugins, output_path};
-use crate::checked_options::check;
-use crate::failed_plugins;
-use crate::plugin_compiler::PluginCompiler;
-use crate::show::{self, complain};
+use crate::args::{ConfigurationArguments, Plugins, output_path};
 
 const AFTER_HELP: &str = "\
 Use this for JVMs that cannot load an agent. The program needs the runtime on its class path: --runtime writes it,
@@ -93,7 +93,7 @@ pub struct Instrument {
     pub plugins: Plugins,
     /// Settings of the plugins.
     #[command(flatten)]
-    pub configuration: Configuration,
+    pub configuration: ConfigurationArguments,
 }
 
 impl Instrument {
@@ -122,7 +122,7 @@ impl Instrument {
     }
 
     fn instrument(&self, paths: &Paths) -> Result<u8, Error> {
-        let settings = self.configuration.clone().into();
+        let settings = self.configuration.value().into();
         let (_, config) = check(&settings, &self.plugins.names, None)?;
         let pipeline = Pipeline::with_plan_cache(&config, &PluginCompiler)?;
         let instrumenter = Instrumenter::new(pipeline, self.baseline.is_some(), interrupts()?);

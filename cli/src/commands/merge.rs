@@ -13,10 +13,10 @@ use coverage_inputs::runs::{self, RunSelection};
 use errors::{Error, PARTIAL, Warning, Warnings};
 use local_files::atomic;
 use probes::{BaselineWriter, Meta, ProbeLocation};
+use standard_streams::show::{complain, path, say, show};
 use trace::numbers::counted;
 
 use crate::args::{ALL_RUNS, STRICT_INPUTS, output_path};
-use crate::show::{complain, path, say, show};
 
 const AFTER_HELP: &str = "\
 In a folder with several runs, the last run is merged and the others are named; --all-runs selects all.

@@ -4,6 +4,12 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use agent_connection::agent::{self, Agent, ConnectedAgent};
+use agent_connection::decoded_answers;
+use agent_connection::recording_folder;
+use agent_connection::temp_output::TempOutput;
+use agent_launch::checked_options::CheckedOptions;
+use agent_launch::settings::Settings;
 use attach::Attachment;
 use clap::Args;
 use control::Request;
@@ -12,19 +18,15 @@ use control::patch::{BrokenRule, ClassBytes, ClassOutcome, ClassState, PatchRequ
 use coverage_inputs::class_files::{self, Loader};
 use errors::{Error, PARTIAL, Warning, Warnings};
 use java_compiler::javac::{self, LoadedClasses};
+use loaded_classes::absent_classes;
+use loaded_classes::loader_paths;
+use profiles::virtual_threads;
 use rewriter::ClassFile;
+use standard_streams::show::{complain, show, show_json};
 use trace::numbers::counted;
 
-use crate::absent_classes;
-use crate::agent::{self, Agent, ConnectedAgent};
-use crate::args::{Settings, Target, output_path};
-use crate::checked_options::CheckedOptions;
-use crate::loader_paths;
-use crate::metaspace::Metaspace;
-use crate::recording_folder;
-use crate::show::{self, complain, show, show_json};
-use crate::temp_output::TempOutput;
-use crate::virtual_threads;
+use crate::args::{Target, output_path};
+use crate::metaspace::MetaspaceArgument;
 
 const AFTER_HELP: &str = "\
 A patch replaces method bodies. Fields, methods, supertypes and modifiers must stay the same. All classes are patched,
@@ -75,7 +77,7 @@ pub struct Patch {
     pub output: Option<PathBuf>,
     /// The metaspace check before classes change.
     #[command(flatten)]
-    pub metaspace: Metaspace,
+    pub metaspace: MetaspaceArgument,
 }
 
 impl Patch {
@@ -103,7 +105,7 @@ impl Patch {
         if self.target.json {
             show_json(&answer)?;
         }
-        let patched: Patched = show::read_escaped(answer)?;
+        let patched: Patched = decoded_answers::read_escaped(answer)?;
         if patched.ids.is_empty() || self.check {
             let absent = names_of(&patched, ClassState::Absent);
             if !absent.is_empty() {
@@ -136,7 +138,7 @@ impl Patch {
     fn look_at_jvm(&self, request: &mut PatchRequest) -> Option<Warning> {
         let jvm = Attachment::open(self.target.pid).map_err(Error::from);
         let frames = jvm.and_then(|jvm| {
-            request.metaspace = self.metaspace.of_jvm(&jvm);
+            request.metaspace = self.metaspace.value().of_jvm(&jvm);
             virtual_threads::frames(&jvm, &names_of_files(&request.classes))
         });
         match frames {

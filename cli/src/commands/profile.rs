@@ -5,28 +5,30 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
+use agent_connection::temp_output::TempOutput;
+use agent_launch::checked_options::{CheckedOptions, run_id};
+use agent_launch::settings::Settings;
 use clap::{Args, ValueEnum};
 use control::message::NO_PLUGIN;
 use errors::{Error, PARTIAL};
 use jvm_events::Subscription;
 use jvm_events::recorded::EXTENSION;
+use profiles::outputs::Report;
+use profiles::{heap_paths, recorded, retainers, snapshots, visit};
+use relay::sending::{Sending, SentFiles};
+use standard_streams::show::with_exit_of_program;
 
 use super::trace::{LiveOutputs, Trace, TracedCalls};
-use crate::args::{COMMAND, EventFiles, FOR, JvmOrCommand, Settings, output_path};
+use crate::args::{AgentArguments, COMMAND, EventFileArguments, FOR, JvmOrCommand, output_path};
 use crate::call_options::CallOptions;
-use crate::checked_options::{CheckedOptions, run_id};
+use crate::durations;
 use crate::follow_options::FollowOptions;
 use crate::heading;
-use crate::interrupt;
-use crate::metaspace::Metaspace;
-use crate::profile::outputs::{ProfileOutputs, Report};
-use crate::profile::pause::Limits;
-use crate::profile::{heap_paths, recorded, retainers, snapshots, visit};
-use crate::relay::{FileSelection, RelayOptions, Sending};
-use crate::show::with_exit_of_program;
-use crate::slow_trees::SlowOptions;
-use crate::temp_output::TempOutput;
-use crate::traces::TraceOutputs;
+use crate::metaspace::MetaspaceArgument;
+use crate::profile_arguments::{PauseArguments, ProfileArguments};
+use crate::relay_arguments::RelayArguments;
+use crate::trace_arguments::SlowArguments;
+use crate::trace_arguments::TraceArguments;
 
 const AFTER_HELP: &str = "\
 A profile uses the JVM's own events and changes no class. One recording can combine several kinds of events:
@@ -71,10 +73,10 @@ pub struct Profile {
     #[arg(short, long, value_name = "DIR", value_parser = output_path())]
     pub output: Option<PathBuf>,
     /// The length of the recording.
-    #[arg(long = "for", value_name = "DURATION", value_parser = interrupt::duration, help = FOR)]
+    #[arg(long = "for", value_name = "DURATION", value_parser = durations::duration, help = FOR)]
     pub time: Option<Duration>,
     /// Start the recording at this time after the start of the JVM
-    #[arg(long, value_name = "DURATION", requires = "command", value_parser = interrupt::duration)]
+    #[arg(long, value_name = "DURATION", requires = "command", value_parser = durations::duration)]
     pub after: Option<Duration>,
     /// The events to record.
     #[command(flatten)]
@@ -84,10 +86,10 @@ pub struct Profile {
     pub requests: JvmRequests,
     /// Tables and files.
     #[command(flatten)]
-    pub outputs: ProfileOutputs,
+    pub outputs: ProfileArguments,
     /// The receiver of the recording.
     #[command(flatten)]
-    pub relay: RelayOptions,
+    pub relay: RelayArguments,
 }
 
 /// The source of a profile, if it is not a command.
@@ -192,7 +194,7 @@ pub struct JvmRequests {
     pub heap: Option<Heap>,
     /// The limit of the pause
     #[command(flatten)]
-    pub limits: Limits,
+    pub limits: PauseArguments,
 }
 
 /// A request about the heap.
@@ -263,9 +265,10 @@ impl Profile {
         }
         let subscription = self.subscription();
         self.check(subscription.is_some())?;
-        self.relay.check()?;
-        let report = self.outputs.report()?;
-        self.outputs.check()?;
+        self.relay.value().check()?;
+        let outputs = self.outputs.value();
+        let report = outputs.report()?;
+        outputs.check()?;
         let pid = self.pid();
         let mut answered = 0;
         if let Some(pid) = pid {
@@ -285,7 +288,7 @@ impl Profile {
         // This command ends a visit to a running JVM.
         let length = self.time.filter(|_| self.pid().is_none());
         Some(Subscription {
-            times: self.outputs.needs_times(),
+            times: self.outputs.value().needs_times(),
             after: self.after.unwrap_or_default(),
             length,
             ..kinds
@@ -312,7 +315,8 @@ impl Profile {
                 "use only --only, --thread, --top, --frames and output files with a recording",
             ));
         }
-        let report = self.outputs.report()?;
+        let outputs = self.outputs.value();
+        let report = outputs.report()?;
         report.make(vec![recorded::read(file)?], None)
     }
 
@@ -325,7 +329,7 @@ impl Profile {
                 .with("found", "a heap dump, for which no program pauses"));
         }
         let is_alone = self.events.subscription().is_none() && !self.requests.threads;
-        if self.requests.heap != Some(Heap::Retainers) || !is_alone || self.outputs.any() {
+        if self.requests.heap != Some(Heap::Retainers) || !is_alone || self.outputs.value().any() {
             return Err(
                 Error::mistake("H0663", "a heap dump needs --heap retainers").with(
                     "help",
@@ -345,7 +349,7 @@ impl Profile {
         let asks = self.requests.threads || self.requests.heap.is_some();
         let others = events.subscription().is_some() || asks || events.live;
         let window = self.after.is_some() || (self.time.is_some() && self.pid().is_none());
-        if others || window || self.outputs.any() || !self.outputs.thread.is_empty() {
+        if others || window || self.outputs.value().any() || !self.outputs.thread.is_empty() {
             return Err(Error::mistake("H0663", "--cpu times measures calls, and accepts only --only")
                 .with("help", "use `classhook trace` for files and single calls, or --cpu samples with other kinds"));
         }
@@ -356,17 +360,20 @@ impl Profile {
                 ..TracedCalls::default()
             },
             when: CallOptions::default(),
-            metaspace: Metaspace::default(),
-            outputs: TraceOutputs {
+            metaspace: MetaspaceArgument::default(),
+            outputs: TraceArguments {
                 top: self.outputs.top,
-                ..TraceOutputs::default()
+                ..TraceArguments::default()
             },
             live_outputs: LiveOutputs::default(),
-            event_files: EventFiles::default(),
+            event_files: EventFileArguments::default(),
             following: FollowOptions::default(),
-            slow: SlowOptions::default(),
+            slow: SlowArguments::default(),
             relay: self.relay.clone(),
-            settings: self.settings(),
+            settings: AgentArguments {
+                output: self.output.clone(),
+                ..AgentArguments::default()
+            },
             program: JvmOrCommand {
                 time: self.time,
                 pid: self.pid(),
@@ -405,7 +412,7 @@ impl Profile {
             ("--to", self.relay.to.is_some()),
             ("--only", !self.outputs.only.is_empty()),
             ("--thread", !self.outputs.thread.is_empty()),
-            ("an output file", self.outputs.any()),
+            ("an output file", self.outputs.value().any()),
         ];
         let lonely = of_recordings.iter().find(|(_, given)| *given);
         if let (false, Some((option, _))) = (records, lonely) {
@@ -434,7 +441,8 @@ impl Profile {
         if self.requests.threads {
             snapshots::threads(pid)?;
         }
-        let (live, top, limits) = (self.events.live, self.outputs.top, &self.requests.limits);
+        let limits = &self.requests.limits.value();
+        let (live, top) = (self.events.live, self.outputs.top);
         match &self.requests.heap {
             None => return Ok(0),
             Some(Heap::Histogram) => snapshots::histogram(pid, live, top, limits)?,
@@ -458,7 +466,13 @@ impl Profile {
         subscription: &Subscription,
         report: &Report<'_>,
     ) -> Result<u8, Error> {
-        let visited = visit::record(pid, self.settings(), subscription, self.time, &self.relay)?;
+        let visited = visit::record(
+            pid,
+            self.settings(),
+            subscription,
+            self.time,
+            &self.relay.value(),
+        )?;
         let code = report.make(visited.recordings, visited.problem)?;
         Ok(match visited.is_partial {
             true => code.max(PARTIAL),
@@ -474,7 +488,8 @@ impl Profile {
         checked.options.jvm_events = Some(subscription.to_string());
         let sending = self
             .relay
-            .start(&checked.output, FileSelection::Run(&run))?;
+            .value()
+            .start(&checked.output, SentFiles::Run(&run))?;
         let code = checked.launch(&self.command)?;
         let unsent = sending.map_or(Ok(()), Sending::finish).err();
         let made = recorded::of_run(&run, &checked.output)
@@ -487,7 +502,7 @@ impl Profile {
 const LONGEST_INTERVAL: Duration = Duration::from_secs(3600);
 
 fn interval(text: &str) -> Result<Duration, String> {
-    let found = interrupt::duration(text)?;
+    let found = durations::duration(text)?;
     let whole = found.subsec_nanos() % 1_000_000 == 0;
     let range = jvm_events::subscription::SHORTEST_INTERVAL..=LONGEST_INTERVAL;
     if whole && range.contains(&found) {

@@ -2,13 +2,12 @@
 
 use std::fmt::Write;
 
+use agent_connection::agent::Agent;
+use agent_launch::start::AGENT_LIBRARY;
 use attach::Jvm;
 use clap::Args;
 use errors::Error;
-
-use crate::agent::Agent;
-use crate::launch::AGENT_LIBRARY;
-use crate::show::{name, say, show};
+use standard_streams::show::{name, say, show};
 
 const AFTER_HELP: &str = "\
 The list holds the JVMs that you may inspect: for root all JVMs, also those in containers.

@@ -1,15 +1,15 @@
 //! `classhook reload`: replaces the configuration of the agent in a running JVM.
 
+use agent_connection::answers;
+use agent_connection::application;
+use agent_launch::checked_options::CheckedOptions;
+use agent_launch::settings::Settings;
 use clap::Args;
 use errors::Error;
+use loaded_classes::unmatched;
 
-use crate::answers;
-use crate::application;
-use crate::args::{Change, Plugins, Settings, Target};
-use crate::checked_options::CheckedOptions;
-use crate::metaspace::Metaspace;
-use crate::progress;
-use crate::unmatched;
+use crate::args::{ChangeArguments, Plugins, Target};
+use crate::metaspace::MetaspaceArgument;
 
 const AFTER_HELP: &str = "\
 The new configuration replaces the former one as a whole. The agent retransforms classes with former edits and loaded
@@ -31,10 +31,10 @@ pub struct Reload {
     pub plugins: Plugins,
     /// The options of the agent.
     #[command(flatten)]
-    pub change: Change,
+    pub change: ChangeArguments,
     /// The check of the metaspace.
     #[command(flatten)]
-    pub metaspace: Metaspace,
+    pub metaspace: MetaspaceArgument,
 }
 
 impl Reload {
@@ -44,11 +44,11 @@ impl Reload {
     /// If the JVM has no agent, or the configuration is wrong. The former configuration then stays.
     pub fn run(&self) -> Result<u8, Error> {
         let pid = self.target.pid;
-        let settings: Settings = self.change.clone().into();
+        let settings: Settings = self.change.value().into();
         let mut settings = application::restricted(pid, &self.plugins.names, &settings)?;
-        settings.metaspace = self.metaspace;
+        settings.metaspace = self.metaspace.value();
         let (request, _compiled) = CheckedOptions::change(&settings, &self.plugins.names, pid)?;
-        let code = progress::answer(&self.target, &request, answers::change)?;
+        let code = self.target.answer_of_change(&request, answers::change)?;
         unmatched::warn(pid, settings.plugins())?;
         Ok(code)
     }

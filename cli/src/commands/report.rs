@@ -24,20 +24,23 @@ use coverage_rules::requirements::{Requirements, Verdict};
 use errors::{Error, PARTIAL, Warning, Warnings};
 use jvm_events::recorded::EXTENSION;
 use probes::Meta;
+use profiles::outputs::{FRAMES, ProfileOutputs};
+use standard_streams::show::{self, complain, say};
+use standard_streams::terminal;
 use trace::numbers::counted;
+use trace_reports::completeness;
+use trace_reports::completeness::StreamedLines;
+use trace_reports::outputs::TraceOutputs;
+use trace_reports::plugin_tables;
+use trace_reports::recorded;
 
 use crate::analysis_progress::AnalysisBar;
 use crate::args::{Outputs, Recorded, ReportInputs};
-use crate::plugin_tables;
-use crate::profile::outputs::{FRAMES, ProfileOutputs};
-use crate::profile::recorded;
 use crate::project_classes;
-use crate::reporters::ReportPlugins;
+use crate::report_plugins::ReportPlugins;
 use crate::rule_options::RuleOptions;
-use crate::show::{self, complain, say};
-use crate::slow_trees::SlowOptions;
-use crate::terminal;
-use crate::traces::{self, StreamedLines, TraceOutputs};
+use crate::trace_arguments::SlowArguments;
+use crate::trace_arguments::TraceArguments;
 
 /// Limit of lines below a table that name gaps of the report.
 const NAMED_GAPS: usize = 20;
@@ -80,10 +83,10 @@ pub struct Report {
     pub rules: RuleOptions,
     /// Tables and files of traces.
     #[command(flatten)]
-    pub trace: TraceOutputs,
+    pub trace: TraceArguments,
     /// The trees of slow calls.
     #[command(flatten)]
-    pub slow: SlowOptions,
+    pub slow: SlowArguments,
     /// Plugins that compute tables.
     #[command(flatten)]
     pub reporters: ReportPlugins,
@@ -95,9 +98,9 @@ impl Report {
     /// # Errors
     /// If an input cannot be read, or an output cannot be written.
     pub fn run(&self) -> Result<u8, Error> {
-        self.outputs.check(&self.trace.files())?;
+        self.outputs.check(&self.trace.value().files())?;
         self.outputs.check_per_test(false)?;
-        self.trace.check_stacks()?;
+        self.trace.value().check_stacks()?;
         let is_profile = |path: &PathBuf| path.extension().is_some_and(|it| it == EXTENSION);
         if !self.recorded.files.is_empty() && self.recorded.files.iter().all(is_profile) {
             return self.profiles();
@@ -115,7 +118,7 @@ impl Report {
         let mut warnings = Warnings::default();
         let mut damaged = DamagedFiles::new(inputs.strict_inputs);
         let mut traced = Ok(());
-        let beside = self.outputs.takes_stdout() || self.trace.takes_stdout();
+        let beside = self.outputs.takes_stdout() || self.trace.value().takes_stdout();
         let (mut events, files) = split(files, RunFileKind::Events);
         let (tables, mut files) = split(files, RunFileKind::Tables);
         files.extend(run_files::with_counts(events.iter().cloned()));
@@ -131,7 +134,7 @@ impl Report {
             filter: filter.clone(),
             reporters: self.reporters.find()?,
             plugin_tables: plugin_tables::read(&tables, &mut warnings)?,
-            ..self.trace.clone()
+            ..self.trace.value()
         };
         let has_none = events.is_empty() && tables.is_empty();
         if let (true, Some(option)) = (has_none, self.option_of_traces()) {
@@ -141,11 +144,11 @@ impl Report {
             note_ignored_selector(&filter);
             let traces = {
                 let scratch = trace.scratch();
-                traces::read(&events, &filter, &scratch, &mut damaged, &mut warnings)?
+                recorded::read(&events, &filter, &scratch, &mut damaged, &mut warnings)?
             };
             if self.slow.slow.is_some() {
-                traces::has_calls(&traces, Path::new("--slow"))?;
-                self.slow.print(&traces, beside)?;
+                completeness::has_calls(&traces, Path::new("--slow"))?;
+                self.slow.value().print(&traces, beside)?;
             }
             let has_report = self.outputs.any() || inputs.diff.is_some();
             if !has_report && !has_coverage {
@@ -184,7 +187,7 @@ impl Report {
 impl Report {
     /// Shows recordings of `classhook profile`.
     fn profiles(&self) -> Result<u8, Error> {
-        let trace = &self.trace;
+        let trace = &self.trace.value();
         let mut others = trace.files().into_iter().skip(4);
         if let Some((option, _)) = others.find(|(_, path)| path.is_some()) {
             let message = format!("{option} needs traced calls");
@@ -207,14 +210,15 @@ impl Report {
             ..plain
         };
         let files = self.recorded.files.iter();
-        let recordings = files.map(|path| recorded::read(path));
+        let recordings = files.map(|path| profiles::recorded::read(path));
         let recordings = recordings.collect::<Result<_, _>>()?;
         outputs.report()?.make(recordings, None)
     }
 
     /// Returns a given option that needs traces.
     fn option_of_traces(&self) -> Option<&'static str> {
-        let files = self.trace.files().into_iter();
+        let trace = self.trace.value();
+        let files = trace.files().into_iter();
         let mut files = files.filter_map(|(option, file)| file.as_ref().map(|_| option));
         let plugin = self.reporters.plugins.first().map(|_| "--plugin");
         let slow = self.slow.slow.map(|_| "--slow");

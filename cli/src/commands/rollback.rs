@@ -1,14 +1,15 @@
 //! `classhook rollback`: undoes patches.
 
+use agent_connection::agent::Agent;
+use agent_connection::decoded_answers::read_escaped;
 use clap::Args;
 use control::Request;
 use control::patch::{ClassState, Patched, Rollback as Patches};
 use errors::Error;
+use standard_streams::show::{show, show_json};
 
 use super::patch::{line, warn_of_quick_compiler};
-use crate::agent::Agent;
 use crate::args::Target;
-use crate::show::{read_escaped, show, show_json};
 
 const AFTER_HELP: &str = "\
 Without an ID, the newest patch is undone. A class with an older patch then runs the code of that patch, other classes

@@ -1,13 +1,14 @@
 //! `classhook run`: records a command that starts JVMs.
 
+use agent_launch::checked_options::{CheckedOptions, run_id};
 use clap::Args;
 use errors::Error;
 use java_builds::Build;
+use standard_streams::show::{self, say};
+use trace_reports::plugin_tables;
 
-use crate::args::{EventFiles, Plugins, Start};
+use crate::args::{EventFileArguments, Plugins, Start};
 use crate::build_output::BuildOutput;
-use crate::checked_options::{CheckedOptions, run_id};
-use crate::show::{self, say};
 
 const AFTER_HELP: &str = "\
 `java` receives the agent as its first argument, other tools of a JDK behind -J.
@@ -29,7 +30,7 @@ pub struct Run {
     pub plugins: Plugins,
     /// The limit of event files.
     #[command(flatten)]
-    pub event_files: EventFiles,
+    pub event_files: EventFileArguments,
     /// The command and the options of the agent.
     #[command(flatten)]
     pub start: Start,
@@ -41,12 +42,14 @@ impl Run {
     /// # Errors
     /// If options, configuration, agent or command are wrong.
     pub fn run(&self) -> Result<u8, Error> {
-        let mut settings = self.event_files.added(self.start.settings.clone());
+        let mut settings = self.event_files.added(self.start.settings.value());
         let build = Build::of(&self.start.command);
         let place = BuildOutput::set(build.as_ref(), &run_id(), &mut settings)?;
         let checked = CheckedOptions::new(&settings, &self.plugins.names, None)?;
         let launched = checked.launch_into(&self.start.command, None)?;
-        let code = launched.report_failures_with_observers();
+        let observers =
+            plugin_tables::retired_of_run(&launched.run, &launched.output, launched.since);
+        let code = launched.report_failures_and(&observers);
         if let Some(place) = place {
             let folder = place.settle()?;
             say(format_args!("recorded in {}", show::path(&folder)));

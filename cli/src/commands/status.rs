@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
+use agent_connection::agent::Agent;
+use agent_connection::answers::{failures, natives, plugins, structures};
+use agent_connection::holder::described;
 use clap::Args;
 use control::Request;
 use control::message::{ClassCounts, Hits, HugeMethods, PlanCache, Status as Answer, is_recording};
 use errors::Error;
 use trace::numbers::counted;
 
-use crate::agent::Agent;
-use crate::answers::{failures, natives, plugins, structures};
 use crate::args::Target;
-use crate::holder::described;
 
 const AFTER_HELP: &str = "\
 Examples:

@@ -8,8 +8,8 @@ use clap::Args;
 use coverage_analysis::test_coverage::{Class, Selected, TestCoverage, has_code, is_executed};
 use errors::{Error, PARTIAL, Warnings};
 use serde_json::json;
+use standard_streams::show::{complain, say, show, show_json};
 
-use crate::show::{complain, say, show, show_json};
 use crate::test_snapshots::Snapshots;
 
 const AFTER_HELP: &str = "\

@@ -6,29 +6,30 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use agent_connection::attached::{AttachedPlugin, Visitor};
+use agent_connection::temp_output::{TempOutput, no_folder};
+use agent_launch::checked_options::{CheckedOptions, run_id};
+use agent_launch::settings::Settings;
 use clap::Args;
-use errors::{Error, PARTIAL};
+use errors::Error;
+use live_traces::jvms::{EventFileSource, FollowedJvms};
+use live_traces::top::sampler::Sampler;
+use live_traces::top::state::State;
+use live_traces::top::{screen, text};
 use probes::events::Trace;
 use rustix::process::{Signal, getpid, kill_process};
+use standard_streams::show::{self, say, show, with_exit_of_program};
 use tempfile::NamedTempFile;
 use trace::names::printable;
 use trace::summary::{Order, Summary};
+use trace_reports::completeness;
 
-use crate::args::{ANNOTATED, EventFiles, INTERVAL, JvmOrCommand, METHODS, Settings};
-use crate::attached::{AttachedPlugin, Visitor};
-use crate::checked_options::{CheckedOptions, run_id};
+use crate::args::{ANNOTATED, AgentArguments, EventFileArguments, INTERVAL, JvmOrCommand, METHODS};
 use crate::commands::trace::{TracedCalls, nothing_of_command, nothing_traced, options_of};
+use crate::durations;
 use crate::heading;
-use crate::interrupt;
-use crate::live::{EventFileSource, FollowedJvms};
-use crate::metaspace::Metaspace;
-use crate::show::{self, all_but_last, say, show, with_exit_of_program};
-use crate::temp_output::{TempOutput, no_folder};
-use crate::top::columns::Column;
-use crate::top::sampler::Sampler;
-use crate::top::state::{RowGroup, State};
-use crate::top::{screen, text};
-use crate::traces;
+use crate::metaspace::MetaspaceArgument;
+use crate::top_arguments::{Column, RowGroup};
 
 /// Default interval on a screen.
 const ON_SCREEN: Duration = Duration::from_secs(2);
@@ -69,20 +70,20 @@ pub struct Top {
     #[arg(long, value_name = "COLUMN", default_value = "self")]
     pub sort: Column,
     /// The interval of tables.
-    #[arg(long, value_name = "DURATION", value_parser = interrupt::interval, help = INTERVAL)]
+    #[arg(long, value_name = "DURATION", value_parser = durations::interval, help = INTERVAL)]
     pub interval: Option<Duration>,
     /// Show this number of rows in a table
     #[arg(long, value_name = "NUMBER", default_value_t = 40)]
     pub rows: usize,
     /// The limit of event files.
     #[command(flatten)]
-    pub event_files: EventFiles,
+    pub event_files: EventFileArguments,
     /// The options of the agent. Without --output no recording is kept.
     #[command(flatten)]
-    pub settings: Settings,
+    pub settings: AgentArguments,
     /// The check of the metaspace.
     #[command(flatten)]
-    pub metaspace: Metaspace,
+    pub metaspace: MetaspaceArgument,
     /// The running JVM or the command.
     #[command(flatten)]
     pub program: JvmOrCommand,
@@ -109,8 +110,10 @@ impl Top {
             ..TracedCalls::default()
         };
         self.metaspace.check(self.program.pid)?;
-        let mut settings = self.event_files.added(calls.configured(&self.settings)?);
-        settings.metaspace = self.metaspace;
+        let mut settings = self
+            .event_files
+            .added(calls.configured(&self.settings.value())?);
+        settings.metaspace = self.metaspace.value();
         match self.program.pid {
             Some(pid) => self.visit(pid, settings, calls),
             None => self.start(settings),
@@ -137,7 +140,7 @@ impl Top {
         visit.lease_for(self.program.time)?;
         let mut continues = || end.is_none_or(|end| end > Instant::now()) && !visit.is_over();
         let shown = self.show_intervals(&sampler, &title(pid), &mut continues);
-        let mut ended = visit.end();
+        let ended = visit.end();
         let finished = sampler.finish();
         shown?;
         if let (Some(passing), true) = (passing, ended.is_recorded_on()) {
@@ -147,8 +150,7 @@ impl Top {
             return Err(nothing_traced(pid, &self.methods, &withheld));
         }
         let ending = self.end(finished?, ended.has_jvm_ended());
-        all_but_last(ending.err().into_iter().chain(ended.unanswered.take()))?;
-        Ok(if ended.is_partial { PARTIAL } else { 0 })
+        ended.conclude(ending.map(|()| 0))
     }
 
     fn start(&self, mut settings: Settings) -> Result<u8, Error> {
@@ -235,7 +237,7 @@ impl Top {
     }
 
     fn state(&self) -> State {
-        State::new(self.by.into(), self.sort, self.calls)
+        State::new(self.by.into(), self.sort.into(), self.calls)
     }
 
     /// Prints the last intervals. Fails if the recording is incomplete, or, for a JVM that `has_ended`, has no end.
@@ -252,9 +254,9 @@ impl Top {
                 ))?;
             }
         }
-        traces::is_complete(&Summary::of(&traces, Order::Calls))?;
+        completeness::is_complete(&Summary::of(&traces, Order::Calls))?;
         match has_ended {
-            true => traces::are_finished(&traces),
+            true => completeness::are_finished(&traces),
             false => Ok(()),
         }
     }

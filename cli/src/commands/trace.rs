@@ -3,34 +3,40 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use agent_connection::attached::{AttachedPlugin, Visitor};
+use agent_launch::checked_options::{CheckedOptions, run_id};
+use agent_launch::plugin_compiler::PluginCompiler;
+use agent_launch::settings::Settings;
 use clap::{Args, ValueEnum};
 use class_selection::nearest;
 use coverage_inputs::run_files;
 use errors::{Error, PARTIAL, Warning, Warnings};
 use host::{Config, Pipeline};
+use live_traces::jvms::EventFileSource;
+use live_traces::outputs::{Live, LiveOptions, LiveOutcome};
+use loaded_classes::unchanged_classes::UnchangedClasses;
 use local_files::recording_jvm;
 use otlp::{Delivery, Target};
+use relay::sending::{Sending, SentFiles};
 use serde_json::{Map, Value, json};
+use standard_streams::show::{self, all_but_last, complain, say, with_exit_of_program};
 use trace::recording::Recording;
+use trace_reports::completeness;
+use trace_reports::recorded;
 
 use crate::args::{
-    ANNOTATED, EventFiles, INTERVAL, JvmOrCommand, METHODS, Settings, TEXT, output_path,
+    ANNOTATED, AgentArguments, EventFileArguments, INTERVAL, JvmOrCommand, METHODS, TEXT,
+    output_path,
 };
-use crate::attached::{AttachedPlugin, Visitor};
 use crate::call_options::CallOptions;
-use crate::checked_options::{CheckedOptions, run_id};
+use crate::durations;
 use crate::follow_options::FollowOptions;
 use crate::heading;
-use crate::interrupt;
-use crate::live::{EventFileSource, Live, LiveOptions, LiveOutcome};
-use crate::metaspace::Metaspace;
+use crate::metaspace::MetaspaceArgument;
 use crate::otlp_arguments::OtlpArguments;
-use crate::plugin_compiler::PluginCompiler;
-use crate::relay::{self, RelayOptions, Sending};
-use crate::show::{self, all_but_last, complain, say, with_exit_of_program};
-use crate::slow_trees::SlowOptions;
-use crate::traces::{self, TraceOutputs};
-use crate::unchanged_classes::UnchangedClasses;
+use crate::relay_arguments::RelayArguments;
+use crate::trace_arguments::SlowArguments;
+use crate::trace_arguments::TraceArguments;
 
 pub(super) const PLUGIN: &str = "trace";
 
@@ -72,25 +78,25 @@ pub struct Trace {
     pub following: FollowOptions,
     /// The trees of slow calls.
     #[command(flatten)]
-    pub slow: SlowOptions,
+    pub slow: SlowArguments,
     /// Tables and files.
     #[command(flatten)]
-    pub outputs: TraceOutputs,
+    pub outputs: TraceArguments,
     /// Outputs while the program runs.
     #[command(flatten)]
     pub live_outputs: LiveOutputs,
     /// The limit of event files.
     #[command(flatten)]
-    pub event_files: EventFiles,
+    pub event_files: EventFileArguments,
     /// The receiver of the recording.
     #[command(flatten)]
-    pub relay: RelayOptions,
+    pub relay: RelayArguments,
     /// The options of the agent.
     #[command(flatten)]
-    pub settings: Settings,
+    pub settings: AgentArguments,
     /// The check of the metaspace.
     #[command(flatten)]
-    pub metaspace: Metaspace,
+    pub metaspace: MetaspaceArgument,
     /// The running JVM or the command.
     #[command(flatten)]
     pub program: JvmOrCommand,
@@ -101,7 +107,7 @@ pub struct Trace {
 #[command(next_help_heading = heading::LIVE)]
 pub struct LiveOutputs {
     /// The interval of tables.
-    #[arg(long, value_name = "DURATION", value_parser = interrupt::interval, help = INTERVAL)]
+    #[arg(long, value_name = "DURATION", value_parser = durations::interval, help = INTERVAL)]
     pub interval: Option<Duration>,
     /// Write the sums in Prometheus' text format to this file; at each interval [default: 5s]
     #[arg(long, value_name = "FILE", value_parser = output_path())]
@@ -243,7 +249,7 @@ impl TracedCalls {
             let globs = [class_of(pattern), pattern];
             let mut found = globs
                 .iter()
-                .filter_map(|glob| visit.withheld(glob, settings.plugins()));
+                .filter_map(|glob| UnchangedClasses::find(visit.agent(), glob, settings.plugins()));
             if let Some(found) = found.next() {
                 warning = warning
                     .with("found", found.found())
@@ -328,24 +334,27 @@ impl Trace {
     /// # Errors
     /// If options, configuration, agent, command or JVM are wrong, or the report of a successful run fails.
     pub fn run(&self) -> Result<u8, Error> {
-        self.outputs.check()?;
-        self.relay.check()?;
+        self.outputs.value().check()?;
+        self.relay.value().check()?;
         self.check_depth()?;
         let run = run_id();
         let otlp = self.live_outputs.otlp.options();
         let when = self.when.showing(otlp.named_values());
-        let settings = when.added(self.calls.configured(&self.settings)?);
+        let settings = when.added(self.calls.configured(&self.settings.value())?);
         let settings = self.following.added(settings)?;
         if !keeps_calls(&settings) {
-            self.outputs.refuse_calls()?;
+            self.outputs.value().refuse_calls()?;
             otlp.refuse_names()?;
-            self.slow.refuse_calls()?;
+            self.slow.value().refuse_calls()?;
         }
         let target = otlp.target()?;
         self.metaspace.check(self.program.pid)?;
         let settings = self.event_files.added(settings);
-        let mut settings = self.slow.added(settings, self.when.condition.as_deref())?;
-        settings.metaspace = self.metaspace;
+        let mut settings = self
+            .slow
+            .value()
+            .added(settings, self.when.condition.as_deref())?;
+        settings.metaspace = self.metaspace.value();
         match self.program.pid {
             Some(pid) => self.visit(pid, &settings, &run, target),
             None => self.start(&settings, &run, target),
@@ -374,7 +383,8 @@ impl Trace {
         )?;
         let sending = self
             .relay
-            .start(&checked.output, relay::FileSelection::Run(run))?;
+            .value()
+            .start(&checked.output, SentFiles::Run(run))?;
         let code = checked.launch(&self.program.command)?;
         with_exit_of_program(
             code,
@@ -402,7 +412,8 @@ impl Trace {
         let jvm = jvm.map_or((0, 0), |jvm| (jvm.pid, jvm.start_ms));
         let sending = self
             .relay
-            .start(folder, relay::FileSelection::Process(jvm.0, jvm.1))?;
+            .value()
+            .start(folder, SentFiles::Process(jvm.0, jvm.1))?;
         let enough = || live.as_ref().is_some_and(Live::has_enough);
         visit.wait("tracing", self.program.time, &enough)?;
         let mut ended = visit.end();
@@ -412,9 +423,10 @@ impl Trace {
         }
         streamed.failed.extend(ended.unanswered.take());
         let mut warnings = Warnings::default();
-        let recordings = traces::of_visit(&ended, &self.outputs.scratch(), &mut warnings)?;
+        let recordings =
+            recorded::of_visit(&ended, &self.outputs.value().scratch(), &mut warnings)?;
         let code = self.show(&recordings, warnings, streamed)?;
-        for file in traces::event_files(&ended.snapshot)? {
+        for file in recorded::event_files(&ended.snapshot)? {
             let file = show::path(&file);
             say(format_args!(
                 "{file} is kept; `classhook report {file}` shows it again"
@@ -426,7 +438,8 @@ impl Trace {
     /// Reports the event files of the run.
     fn report(&self, run: &str, output: &Path, streamed: LiveOutcome) -> Result<u8, Error> {
         let mut warnings = Warnings::default();
-        let recordings = traces::of_run(run, output, &self.outputs.scratch(), &mut warnings)?;
+        let recordings =
+            recorded::of_run(run, output, &self.outputs.value().scratch(), &mut warnings)?;
         if recordings.is_empty() {
             let nothing = nothing_of_command(run, output, &self.calls.methods);
             let problems = streamed.failed.into_iter().chain([nothing]);
@@ -444,14 +457,14 @@ impl Trace {
     ) -> Result<u8, Error> {
         complain(&warnings);
         let lines = streamed.lines;
-        let made = self.outputs.make(recordings, lines);
-        let made = made.and_then(|()| traces::is_streamed(recordings, lines));
+        let made = self.outputs.value().make(recordings, lines);
+        let made = made.and_then(|()| completeness::is_streamed(recordings, lines));
         let followed = match self.following.follow {
-            true => traces::is_following(recordings),
+            true => completeness::is_following(recordings),
             false => Ok(()),
         };
         let followed = followed.and_then(|()| match made.is_ok() {
-            true => traces::follows_all(streamed.lost_tasks),
+            true => completeness::follows_all(streamed.lost_tasks),
             false => Ok(()),
         });
         let delivery = streamed.delivery.as_ref();
@@ -479,10 +492,10 @@ impl Trace {
             interval: self.live_outputs.interval,
             prometheus: self.live_outputs.prometheus.clone(),
             otlp,
-            slow: self.slow.clone(),
-            order: self.outputs.order(),
+            slow: self.slow.value(),
+            order: self.outputs.value().order,
             rows: self.outputs.top,
-            beside: self.outputs.takes_stdout(),
+            beside: self.outputs.value().takes_stdout(),
         };
         if !options.any() {
             return Ok(None);

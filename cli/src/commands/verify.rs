@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use agent_launch::plugin_compiler::PluginCompiler;
+use child_process::own_program;
 use clap::Args;
 use class_readers::opinion::Opinion;
 use class_readers::{Guards, READERS};
@@ -14,11 +16,9 @@ use plugin_projects::configured;
 use probes::ProbeTable;
 use rayon::prelude::*;
 use rewriter::ClassFile;
+use standard_streams::show::{complain, show};
 
 use crate::args::{PLUGIN, PLUGIN_CONFIG};
-use crate::child;
-use crate::plugin_compiler::PluginCompiler;
-use crate::show::{complain, show};
 
 const AFTER_HELP: &str = "\
 Classhook and two independent readers parse every class. The readers run in processes of their own, under limits.
@@ -68,7 +68,7 @@ impl Verify {
                 configured::pipeline(&component, self.config.as_deref(), &PluginCompiler)
             })
             .transpose()?;
-        let guards = Guards::new(child::readers);
+        let guards = Guards::new(own_program::readers);
         let mut counts = Counts::new();
         let mut warnings = Warnings::default();
         for place in &self.places {

@@ -4,29 +4,30 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
+use agent_connection::attached::{AttachedPlugin, Visitor};
+use agent_connection::temp_output::TempOutput;
+use agent_launch::checked_options::run_id;
+use agent_launch::settings::Settings;
 use clap::Args;
 use coverage_inputs::run_files;
-use errors::{Error, PARTIAL};
+use errors::Error;
+use live_traces::jvms::EventFileSource;
+use live_traces::watch_printer::{CommandPlugin, Layout, PrintedCalls, WatchPrinter};
+use loaded_classes::unchanged_classes::UnchangedClasses;
 use probes::Snapshot;
 use probes::events::Lost;
+use standard_streams::show::{all_but_last, say, with_exit_of_program};
 use trace::losses;
 use trace::numbers::counted;
+use trace_reports::completeness;
+use trace_reports::value_check::never_found;
 
 use super::trace::{PLUGIN, TracedCalls, options_of, with_causes};
-use crate::args::{COMMAND, EventFiles, FOR, Settings, TEXT};
-use crate::attached::{AttachedPlugin, Visitor};
+use crate::args::{AgentArguments, COMMAND, EventFileArguments, FOR, TEXT};
 use crate::call_options::CallOptions;
-use crate::checked_options::run_id;
-use crate::interrupt;
-use crate::live::EventFileSource;
-use crate::metaspace::Metaspace;
-use crate::show::{all_but_last, say, with_exit_of_program};
-use crate::temp_output::TempOutput;
-use crate::traces;
-use crate::unchanged_classes::UnchangedClasses;
-use crate::value_check::never_found;
+use crate::durations;
+use crate::metaspace::MetaspaceArgument;
 use crate::watch_points::WatchPoints;
-use crate::watch_printer::{CommandPlugin, Layout, PrintedCalls, WatchPrinter};
 
 const USAGE: &str = "\
 classhook watch [OPTIONS] PID METHOD...
@@ -74,7 +75,7 @@ pub struct Watch {
     #[arg(long)]
     pub json_lines: bool,
     /// The length of a visit.
-    #[arg(long = "for", value_name = "DURATION", value_parser = interrupt::duration, help = FOR)]
+    #[arg(long = "for", value_name = "DURATION", value_parser = durations::duration, help = FOR)]
     pub time: Option<Duration>,
     /// The command and its arguments.
     #[arg(last = true, value_name = "COMMAND", help = COMMAND)]
@@ -87,13 +88,13 @@ pub struct Watch {
     pub when: CallOptions,
     /// The limit of event files.
     #[command(flatten)]
-    pub event_files: EventFiles,
+    pub event_files: EventFileArguments,
     /// The options of the agent.
     #[command(flatten)]
-    pub settings: Settings,
+    pub settings: AgentArguments,
     /// The check of the metaspace.
     #[command(flatten)]
-    pub metaspace: Metaspace,
+    pub metaspace: MetaspaceArgument,
 }
 
 impl Watch {
@@ -106,7 +107,7 @@ impl Watch {
         let run = run_id();
         self.metaspace.check(pid)?;
         let mut settings = self.configured(methods)?;
-        settings.metaspace = self.metaspace;
+        settings.metaspace = self.metaspace.value();
         match pid {
             Some(pid) => self.visit(pid, methods, settings, &run),
             None => self.start(settings, &run),
@@ -153,7 +154,7 @@ impl Watch {
             text: self.text,
             ..TracedCalls::default()
         };
-        let settings = self.when.added(calls.configured(&self.settings)?);
+        let settings = self.when.added(calls.configured(&self.settings.value())?);
         let mut settings = self.event_files.added(settings);
         self.places.add_to(&mut settings)?;
         let watch = &mut settings.change.configuration.plugins.watch;
@@ -238,7 +239,7 @@ impl Watch {
         let (which, folder) = EventFileSource::recorded_in(visit.snapshot(), visit.since());
         let watching = WatchPrinter::start(which, folder, self.layout(run));
         visit.wait("watching", self.time, &|| watching.has_enough())?;
-        let mut ended = visit.end();
+        let ended = visit.end();
         let mut seen = watching.finish()?;
         if let (Some(passing), true) = (passing, ended.is_recorded_on()) {
             passing.keep();
@@ -258,13 +259,7 @@ impl Watch {
             // A JVM killed before its first event has no event file.
             seen.unfinished.push(pid.cast_unsigned());
         }
-        all_but_last(
-            self.check_complete(&seen)
-                .err()
-                .into_iter()
-                .chain(ended.unanswered.take()),
-        )?;
-        Ok(if ended.is_partial { PARTIAL } else { 0 })
+        ended.conclude(self.check_complete(&seen).map(|()| 0))
     }
 
     /// Warns if no loaded class has a watched method, line or field, or no method a requested parameter.
@@ -353,7 +348,10 @@ fn is_complete(seen: &PrintedCalls) -> Result<(), Error> {
     let lost = losses::present(&seen.lost).filter(|loss| loss.reason != "sums");
     let lost = lost.map(|loss| loss.to_string());
     let lost: Vec<String> = seen.gaps.iter().cloned().chain(lost).collect();
-    let cut = seen.unfinished.iter().map(|pid| traces::not_finished(*pid));
+    let cut = seen
+        .unfinished
+        .iter()
+        .map(|pid| completeness::not_finished(*pid));
     let missing = lost.iter().cloned().chain(cut);
     let problem = Error::partial("H0651", "calls or values were lost");
     let problem = missing.fold(problem, |problem, found| problem.with("found", found));

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use conditions::Watch;
 use jvm_events::request::requests;
 use jvm_events::{EventKind, Subscription};
+use probes::coverage_plugins::{COUNTS, LINES};
 use probes::{FileName, HitCode};
 
 use super::lock::{self, LOCK, Lock};
@@ -154,12 +155,6 @@ pub enum PluginSource {
     /// A component file.
     File(PathBuf),
 }
-
-/// The plugin that records line starts: the component of `coverage` with other settings.
-pub const LINES: &str = "coverage-lines";
-
-/// The plugin that counts line starts: the component of `coverage` with other settings.
-pub const COUNTS: &str = "coverage-counts";
 
 /// The separator between the name of a plugin and the number of its session.
 pub const SESSION_MARK: char = '#';

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Crates with error codes.
-const SOURCES: [&str; 21] = [
+const SOURCES: [&str; 30] = [
     "plan-rules/src",
     "host/src",
     "hook-agent/src",
@@ -26,6 +26,15 @@ const SOURCES: [&str; 21] = [
     "class-readers/src",
     "java-builds/src",
     "plugin-projects/src",
+    "standard-streams/src",
+    "agent-launch/src",
+    "application-classes/src",
+    "agent-connection/src",
+    "environment-checks/src",
+    "loaded-classes/src",
+    "trace-reports/src",
+    "live-traces/src",
+    "profiles/src",
     "runtime/src",
 ];
 

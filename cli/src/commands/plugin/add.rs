@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use agent_launch::plugin_compiler::PluginCompiler;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use errors::Error;
@@ -14,11 +15,10 @@ use plugin_projects::added_plugins::{ComponentState, component_state};
 use plugin_projects::store::settings_file::SettingsFile;
 use plugin_projects::store::{Store, copy, fetcher};
 use plugin_projects::{PluginSource, needed};
+use standard_streams::show::{all_but_last, name, path, say, show};
 use tempfile::TempDir;
 
 use crate::args::{GRANT, PROJECT};
-use crate::plugin_compiler::PluginCompiler;
-use crate::show::{all_but_last, name, path, say, show};
 
 const AFTER_HELP: &str = "\
 The component is checked like in `plugin inspect`, and stored in .classhook/plugins under its digest.

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use agent_launch::plugin_compiler::PluginCompiler;
 use clap::Args;
 use coverage_inputs::class_files::{self, Loader, LocatedClass};
 use errors::{Error, Warning, Warnings};
@@ -16,11 +17,10 @@ use plugin_projects::configured;
 use probes::ProbeTable;
 use rewriter::ClassFile;
 use rustix::time::{ClockId, clock_gettime};
+use standard_streams::show::{complain, name, say, show};
 use tempfile::TempDir;
 
 use crate::args::{PLUGIN, PLUGIN_CONFIG};
-use crate::plugin_compiler::PluginCompiler;
-use crate::show::{complain, name, say, show};
 
 const AFTER_HELP: &str = "\
 The plugin processes every class as in the agent, with the self-check, on one thread. The table shows the CPU time of

@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use agent_launch::plugin_compiler::PluginCompiler;
 use clap::Args;
 use errors::Error;
 use host::PluginDescription;
 use plugin_projects::{PluginSource, build, needed};
-
-use crate::plugin_compiler::PluginCompiler;
-use crate::show::{self, show};
+use standard_streams::show::{self, show};
 
 const AFTER_HELP: &str = "\
 The component is the file NAME.wasm in the project's folder `target`. It is loaded once, to report errors at once.

@@ -1,13 +1,13 @@
 //! `classhook plugin inspect`: shows the imports, exports and capabilities of a plugin.
 
+use agent_launch::plugin_compiler::PluginCompiler;
 use clap::Args;
 use errors::Error;
 use plugin_projects::PluginSource;
+use standard_streams::show::show;
 
 use crate::args::PLUGIN;
 use crate::commands::inspect::plugin_text;
-use crate::plugin_compiler::PluginCompiler;
-use crate::show::show;
 
 const AFTER_HELP: &str = "\
 The plugin is loaded with an empty configuration and receives no class.

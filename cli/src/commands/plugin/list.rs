@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use agent_launch::plugin_compiler::PluginCompiler;
 use clap::Args;
 use errors::{Error, PARTIAL, Warning, Warnings};
 use host::Config;
@@ -10,10 +11,9 @@ use host::config::lock::{Lock, STORE};
 use host::config::{BUNDLED, PluginSource as Configured};
 use plugin_projects::added_plugins::{ComponentState, component_state};
 use plugin_projects::{PluginSource, needed};
+use standard_streams::show::{self, complain, show};
 
 use super::add::{list as capabilities, title};
-use crate::plugin_compiler::PluginCompiler;
-use crate::show::{self, complain, show};
 
 const AFTER_HELP: &str = "\
 Lists bundled plugins, component files (.wasm) in the folder and its `target`, and plugins of its classhook.toml: with

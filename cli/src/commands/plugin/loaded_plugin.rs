@@ -2,11 +2,10 @@
 
 use std::ffi::OsString;
 
+use agent_connection::attached::Visitor;
+use agent_launch::settings::Settings;
 use host::PluginDescription;
-
-use crate::args::Settings;
-use crate::attached::Visitor;
-use crate::reporters::Reporters;
+use trace_reports::reporters::Reporters;
 
 /// A loaded plugin with the settings for its run.
 pub(super) struct LoadedPlugin {

@@ -6,8 +6,7 @@ use clap::{Args, ValueEnum};
 use errors::Error;
 use plugin_projects::language;
 use plugin_projects::template;
-
-use crate::show::{path, show};
+use standard_streams::show::{path, show};
 
 const AFTER_HELP: &str = "\
 The example plugin counts calls. The project contains the sources of the SDK. A Rust project needs only cargo and its

@@ -6,21 +6,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use agent_connection::agent::Agent;
+use agent_connection::answers::failures;
+use agent_connection::attached::{self, AttachedPlugin};
+use agent_connection::decoded_answers;
+use agent_launch::checked_options::CheckedOptions;
+use agent_launch::precompiled::Precompiled;
 use control::Request;
 use control::message::{Change, Reset, Status};
 use coverage_inputs::run_files;
 use errors::Error;
 use local_files::recording_jvm;
 use plugin_projects::watched_files::WatchedFiles;
+use standard_streams::show::{complain, say};
 use trace::numbers::counted;
 
 use super::loaded_plugin::LoadedPlugin;
-use crate::agent::Agent;
-use crate::answers::failures;
-use crate::attached::{self, AttachedPlugin};
-use crate::checked_options::CheckedOptions;
-use crate::precompiled::Precompiled;
-use crate::show::{self, complain, say};
 
 /// Poll interval for the end of the command.
 const TURN: Duration = Duration::from_millis(50);
@@ -133,7 +134,7 @@ impl<'a> Reloading<'a> {
     /// Prints the outcome of a reload.
     fn tell(&mut self, pid: i32, loaded: &LoadedPlugin, exchanged: Result<Change, Error>) {
         let name = &self.name;
-        match exchanged.and_then(|change| show::answer(&change)) {
+        match exchanged.and_then(|change| decoded_answers::answer(&change)) {
             Ok(change) => {
                 complain(failures(&change.failed));
                 say(format_args!(

@@ -7,9 +7,9 @@ use errors::Error;
 use host::config::lock::Lock;
 use plugin_projects::store::Store;
 use plugin_projects::store::settings_file::SettingsFile;
+use standard_streams::show::{name, show};
 
 use crate::args::PROJECT;
-use crate::show::{name, show};
 
 const AFTER_HELP: &str = "\
 Removes the plugins and their settings from classhook.toml and classhook.lock, and deletes their components.

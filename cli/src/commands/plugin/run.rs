@@ -3,6 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use agent_connection::attached::{AttachedPlugin, Visitor};
+use agent_launch::checked_options::{self, CheckedOptions, plugin_reference, run_id};
+use agent_launch::plugin_compiler::PluginCompiler;
 use clap::Args;
 use errors::{Error, PARTIAL, Warning, Warnings};
 use host::Config;
@@ -10,19 +13,19 @@ use host::config::PluginConfig;
 use jvm_events::tables::PluginTables;
 use plugin_projects::watched_files::WatchedFiles;
 use plugin_projects::{PluginSource, needed};
+use standard_streams::show::{complain, say, with_exit_of_program};
 use trace::recording::Recording;
+use trace_reports::completeness::StreamedLines;
+use trace_reports::outputs::TraceOutputs;
+use trace_reports::plugin_tables;
+use trace_reports::recorded;
+use trace_reports::reporters::Reporters;
 
 use super::loaded_plugin::LoadedPlugin;
 use super::reloading::Reloading;
-use crate::args::{EventFiles, JvmOrCommand, PLUGIN, Settings};
-use crate::attached::{AttachedPlugin, Visitor};
-use crate::checked_options::{self, CheckedOptions, plugin_reference, run_id};
-use crate::metaspace::Metaspace;
-use crate::plugin_compiler::PluginCompiler;
-use crate::plugin_tables;
-use crate::reporters::Reporters;
-use crate::show::{all_but_last, complain, say, with_exit_of_program};
-use crate::traces::{self, StreamedLines, TraceOutputs};
+use crate::args::{AgentArguments, EventFileArguments, JvmOrCommand, PLUGIN};
+use crate::metaspace::MetaspaceArgument;
+use crate::trace_arguments::TraceArguments;
 
 const AFTER_HELP: &str = "\
 A plugin from a project's folder gets the capabilities that it needs, and those of --grant, such as boot. A component
@@ -51,16 +54,16 @@ pub struct Run {
     pub watch: bool,
     /// Tables and files.
     #[command(flatten)]
-    pub outputs: TraceOutputs,
+    pub outputs: TraceArguments,
     /// The limit of event files.
     #[command(flatten)]
-    pub event_files: EventFiles,
+    pub event_files: EventFileArguments,
     /// The options of the agent.
     #[command(flatten)]
-    pub settings: Settings,
+    pub settings: AgentArguments,
     /// The check of the metaspace.
     #[command(flatten)]
-    pub metaspace: Metaspace,
+    pub metaspace: MetaspaceArgument,
     /// The running JVM or the command.
     #[command(flatten)]
     pub program: JvmOrCommand,
@@ -72,7 +75,7 @@ impl Run {
     /// # Errors
     /// If plugin, options, command or JVM are wrong, or the recorded data cannot be shown.
     pub fn run(&self) -> Result<u8, Error> {
-        self.outputs.check()?;
+        self.outputs.value().check()?;
         let watched = self
             .watch
             .then(|| WatchedFiles::new(&self.plugin))
@@ -95,8 +98,8 @@ impl Run {
         let description = source.describe(&PluginCompiler)?;
         let reference = plugin_reference(source.reference().as_os_str())?;
         self.metaspace.check(self.program.pid)?;
-        let mut settings = self.event_files.added(self.settings.clone());
-        settings.metaspace = self.metaspace;
+        let mut settings = self.event_files.added(self.settings.value());
+        settings.metaspace = self.metaspace.value();
         let plugins = &mut settings.change.configuration.plugins;
         let is_built = matches!(source, PluginSource::Built(_));
         if is_built {
@@ -153,10 +156,10 @@ impl Run {
         let name = &loaded.description.name;
         let tables = plugin_tables::of_run((&run, name), &checked.output, &mut warnings);
         let shown = tables.and_then(|tables| {
-            let recordings = traces::of_run(
+            let recordings = recorded::of_run(
                 &run,
                 &checked.output,
-                &self.outputs.scratch(),
+                &self.outputs.value().scratch(),
                 &mut warnings,
             )?;
             self.show((recordings, tables), warnings, loaded)
@@ -180,7 +183,7 @@ impl Run {
             Some(mut reloading) => reloading.stay(&mut visit, self.program.time)?,
             None => visit.wait("visiting", self.program.time, &|| false)?,
         }
-        let mut ended = visit.end();
+        let ended = visit.end();
         if ended.instrumented == Some(0) && !observes {
             return Err(Error::mistake("H0650", "no class was changed")
                 .with(
@@ -197,17 +200,9 @@ impl Run {
         let mut warnings = Warnings::default();
         let name = &loaded.description.name;
         let tables = plugin_tables::beside(&ended.snapshot, name, &mut warnings)?;
-        let recordings = traces::of_visit(&ended, &self.outputs.scratch(), &mut warnings)?;
-        let shown = self.show((recordings, tables), warnings, loaded);
-        let unanswered = ended.unanswered.take();
-        let code = match (shown, unanswered) {
-            (Ok(code), None) => code,
-            (shown, unanswered) => {
-                all_but_last(shown.err().into_iter().chain(unanswered))?;
-                PARTIAL
-            }
-        };
-        Ok(if ended.is_partial { PARTIAL } else { code })
+        let recordings =
+            recorded::of_visit(&ended, &self.outputs.value().scratch(), &mut warnings)?;
+        ended.conclude(self.show((recordings, tables), warnings, loaded))
     }
 
     /// Prints the plugin's data, without that of other plugins, and returns the exit code.
@@ -231,7 +226,7 @@ impl Run {
             let outputs = TraceOutputs {
                 plugin_tables: tables,
                 reporters: loaded.reporters.clone(),
-                ..self.outputs.clone()
+                ..self.outputs.value()
             };
             return outputs.make(&recordings, StreamedLines::No).map(|()| code);
         }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use agent_launch::plugin_compiler::PluginCompiler;
 use clap::Args;
 use coverage_inputs::class_files::{self, Loader, LocatedClass};
 use errors::{Error, Warning, Warnings};
@@ -13,11 +14,10 @@ use plugin_projects::language::Language;
 use plugin_projects::{PluginSource, build, plans};
 use probes::ProbeTable;
 use rewriter::ClassFile;
+use standard_streams::show::{self, complain, say, show};
 
 use super::build::summary;
 use crate::args::PLUGIN_CONFIG;
-use crate::plugin_compiler::PluginCompiler;
-use crate::show::{self, complain, say, show};
 
 const AFTER_HELP: &str = "\
 In a Rust project, `cargo test --release` runs first, and its failure ends the command.
