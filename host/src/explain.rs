@@ -12,7 +12,7 @@ use crate::journal::Journal;
 use crate::outcome::{ClassRequest, Outcome};
 use crate::pipeline::{Pipeline, TransformListener};
 use crate::requests::{PlannedClass, PluginRequest};
-use crate::splicing::Spliced;
+use crate::spliced::Spliced;
 use crate::storage::Storage;
 
 /// The plan for one class, as computed on the way to its new bytes.

@@ -3,7 +3,6 @@
 
 use plan_rules::HelperClass;
 use plan_rules::PlanRequest;
-use rewriter::ClassFile;
 
 use crate::plugin_failure::PluginFailure;
 use crate::requests::PlannedClass;
@@ -38,31 +37,10 @@ impl PlannedClass {
         requests.flat_map(|asked| needed(&asked.request))
     }
 
-    /// Checks that the helper classes have all members that the edited class `made` uses.
-    ///
-    /// # Errors
-    /// If the JVM would fail to link the code. The error names the plugin that provides the helper
-    /// class.
-    pub(crate) fn expect_helpers_have_what_is_used(
-        &self,
-        made: &[u8],
-    ) -> Result<(), PluginFailure> {
-        if !self.needs_helpers() {
-            return Ok(());
-        }
-        let class = ClassFile::read(made).map_err(|error| PluginFailure::unreadable(&error))?;
-        self.requests.iter().try_for_each(|asked| {
-            let used = plan_rules::check_helper_uses(&class, needed(&asked.request));
-            used.map_err(|error| {
-                let cause = format!("code that is inserted: {error}");
-                PluginFailure::new("H0317", cause).by(&asked.plugin.name)
-            })
-        })
-    }
-
     /// Defines the helper classes. A plugin with a missing helper class is left out and added to
-    /// the failures.
-    pub(crate) fn define_helpers(&mut self, loader: &dyn HelperLoader) {
+    /// the failures. Returns `false` if that is so, and the class must be spliced again.
+    pub(crate) fn define_helpers(&mut self, loader: &dyn HelperLoader) -> bool {
+        let before = self.requests.len();
         for asked in std::mem::take(&mut self.requests) {
             let helpers = needed(&asked.request).iter();
             let defined = helpers.map(|helper| (&helper.name, loader.define(helper)));
@@ -81,5 +59,6 @@ impl PlannedClass {
                 }
             }
         }
+        self.requests.len() == before
     }
 }

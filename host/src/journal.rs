@@ -12,7 +12,7 @@ use crate::class::TransformedClass;
 use crate::outcome::{ClassRequest, MethodRemark, Outcome, Summary};
 use crate::plugin_failure::PluginFailure;
 use crate::requests::PlannedClass;
-use crate::splicing::Spliced;
+use crate::spliced::Spliced;
 
 /// Counters and notes of a pipeline, shared by all threads.
 #[derive(Default)]

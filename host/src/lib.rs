@@ -1,7 +1,7 @@
 //! The plugin host: runs WebAssembly plugins on class files, without a JVM.
 //!
 //! ```text
-//! ClassRequest → selector → views → plugin.transform (wasmtime) → plan → splice → self-check → Outcome
+//! ClassRequest → select → read → ask (wasmtime) → merge → splice → check → record → Outcome
 //! ```
 //!
 //! Begin with [`pipeline`]; [`config`] describes its configuration. Both the agent inside a JVM and
@@ -42,7 +42,6 @@ pub mod observer;
 mod observer_call;
 pub mod outcome;
 pub mod pipeline;
-mod placement;
 mod plan_file;
 mod plan_store;
 mod plugin;
@@ -58,7 +57,7 @@ mod requests;
 mod reusable_buffers;
 pub mod selector;
 mod span;
-mod splicing;
+mod spliced;
 mod stack;
 pub mod storage;
 mod store_data;

@@ -5,42 +5,17 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::helpers::HelperLoader;
 use crate::outcome::{ClassRequest, Loader};
 use crate::plugin_failure::PluginFailure;
-use crate::requests::PlannedClass;
-use crate::splicing::Spliced;
+use crate::spliced::SplicedClass;
 
 /// Maximum number of cached classes. A class that the JVM drops between the hooks is never taken.
 const KEPT: usize = 32;
 
-/// A class with the results of its plugins.
-pub(crate) struct SplicedClass {
-    /// The requests of its plugins.
-    pub(crate) planned: PlannedClass,
-    /// The result and the new bytes, which are empty if the class is unchanged.
-    pub(crate) spliced: Result<(Spliced, Vec<u8>), PluginFailure>,
-}
-
-impl SplicedClass {
-    /// Returns whether its edits are valid and refer to helper classes that must be defined.
-    pub(crate) fn needs_helpers(&self) -> bool {
-        self.spliced.is_ok() && self.planned.needs_helpers()
-    }
-
-    /// Defines its helper classes. Returns `false` if a helper class is missing, so that the edits
-    /// of its plugin were left out and the class must be spliced again.
-    pub(crate) fn define_helpers(&mut self, loader: &dyn HelperLoader) -> bool {
-        let before = self.planned.requests.len();
-        self.planned.define_helpers(loader);
-        self.planned.requests.len() == before
-    }
-}
-
 /// The cached result of a class.
 pub(crate) struct LoadTimePlan {
     /// The class, if the plugins could be called.
-    pub(crate) done: Result<SplicedClass, PluginFailure>,
+    pub(crate) made: Result<SplicedClass, PluginFailure>,
     /// The time that it took.
     pub(crate) time: Duration,
 }
@@ -113,7 +88,7 @@ mod tests {
 
     fn prepared() -> LoadTimePlan {
         LoadTimePlan {
-            done: Err(PluginFailure::unreadable(&"for a test")),
+            made: Err(PluginFailure::unreadable(&"for a test")),
             time: Duration::ZERO,
         }
     }

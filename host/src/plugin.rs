@@ -214,15 +214,19 @@ impl Plugin {
     /// Decides by name, loader and location whether the plugin may select the class. Allocates
     /// nothing.
     pub fn wants(&self, name: &[u8], loader: &Loader, location: CodeSource<'_>) -> Verdict {
-        let is_allowed = self.boot || !matches!(loader, Loader::Boot | Loader::Platform);
-        if self.follows(name) && is_allowed && self.state() == PluginState::On {
-            return Verdict::Yes;
+        match self.follows(name, loader) {
+            true => Verdict::Yes,
+            false => self.selects(name, loader, location),
         }
-        self.selects(name, loader, location)
     }
 
     /// Checks whether its spans need an edit in this class, whatever it selects.
-    pub fn follows(&self, name: &[u8]) -> bool {
+    pub fn follows(&self, name: &[u8], loader: &Loader) -> bool {
+        let is_allowed = || self.boot || !matches!(loader, Loader::Boot | Loader::Platform);
+        self.has_spans_of(name) && is_allowed() && self.state() == PluginState::On
+    }
+
+    fn has_spans_of(&self, name: &[u8]) -> bool {
         self.records_spans && name == RESUMER
     }
 
@@ -277,20 +281,28 @@ impl Plugin {
     pub fn may_want_fields(&self, name: &[u8], fields: &[String]) -> bool {
         let is_named = |pattern: &FieldPattern| fields.iter().any(|it| pattern.has_name(it));
         let writes = self.writes.as_ref();
-        writes.is_none_or(|writes| self.follows(name) || writes.iter().any(is_named))
+        writes.is_none_or(|writes| self.has_spans_of(name) || writes.iter().any(is_named))
     }
 
     /// Decides with the class file, after [`Verdict::NeedsClass`].
-    pub fn wants_class(&self, name: &[u8], loader: &Loader, class: &dyn SelectableClass) -> bool {
+    pub fn wants_class(
+        &self,
+        name: &[u8],
+        loader: &Loader,
+        class: &dyn SelectableClass,
+    ) -> Verdict {
         let wants = |selection: &Selection| match selection.matches_name(name, loader) {
             Verdict::NeedsClass => selection.matches_class(name, class),
             verdict => verdict == Verdict::Yes,
         };
-        wants(&self.user) && wants(&self.own)
+        match wants(&self.user) && wants(&self.own) {
+            true => Verdict::Yes,
+            false => Verdict::No,
+        }
     }
 
     /// Records that the plugin sees this class.
-    pub fn note_seen(&self, name: &[u8]) {
+    fn note_seen(&self, name: &[u8]) {
         for named in &self.named {
             if !named.seen.load(Ordering::Relaxed) && named.glob.matches(name) {
                 named.seen.store(true, Ordering::Relaxed);
@@ -409,6 +421,7 @@ impl Plugin {
         key: Option<ClassKey>,
         memory: PlanRequest,
     ) -> (Option<TransformedClass>, Result<PlanRequest, PluginFailure>) {
+        self.note_seen(class.class().this_class().as_bytes());
         let plans = self.plans.as_ref().map(|plans| {
             let key = key.unwrap_or_else(|| plans.key(&class.identity()));
             (plans, key)

@@ -7,7 +7,6 @@ use rewriter::ClassEdit;
 use smallvec::SmallVec;
 
 use crate::class::TransformedClass;
-use crate::class_key::ClassKey;
 use crate::plugin::Plugin;
 use crate::plugin_failure::PluginFailure;
 use crate::reusable_buffers::ReusableBuffers;
@@ -18,18 +17,6 @@ pub(crate) struct PluginRequest {
     pub(crate) plugin: Arc<Plugin>,
     /// The request.
     pub(crate) request: PlanRequest,
-}
-
-/// A plugin to call for a class.
-pub(crate) struct PluginToCall<'p> {
-    /// The plugin.
-    pub(crate) plugin: &'p Arc<Plugin>,
-    /// The key of its plans for the class, if already computed.
-    pub(crate) key: Option<ClassKey>,
-    /// `true` if the plugin sees the class.
-    pub(crate) is_shown: bool,
-    /// `true` if its spans need an edit in the class.
-    pub(crate) follows: bool,
 }
 
 /// A class with its plugins' requests, in the order of the configuration.
@@ -43,49 +30,6 @@ pub(crate) struct PlannedClass {
 }
 
 impl PlannedClass {
-    /// Calls each plugin for the class; a plugin's failure does not affect the others.
-    ///
-    /// # Errors
-    /// If a trap lost the class.
-    pub(crate) fn ask<'p>(
-        mut class: TransformedClass,
-        plugins: impl Iterator<Item = PluginToCall<'p>>,
-        memory: &mut ReusableBuffers,
-    ) -> Result<Self, PluginFailure> {
-        let (mut requests, mut failed) = (SmallVec::new(), Vec::new());
-        for asked in plugins {
-            let PluginToCall { plugin, key, .. } = asked;
-            let mut earlier = memory.requests.pop().unwrap_or_default();
-            if !asked.is_shown {
-                earlier.clear();
-                earlier.follows_continuations = asked.follows;
-                requests.push(PluginRequest {
-                    plugin: Arc::clone(plugin),
-                    request: earlier,
-                });
-                continue;
-            }
-            let (given_back, result) = plugin.transform(class, key, earlier);
-            match result {
-                Ok(mut request) => {
-                    request.follows_continuations = asked.follows;
-                    requests.push(PluginRequest {
-                        plugin: Arc::clone(plugin),
-                        request,
-                    });
-                }
-                Err(failure) => failed.push(failure.by(&plugin.name)),
-            }
-            class =
-                given_back.ok_or_else(|| PluginFailure::unreadable(&"it was lost in a trap"))?;
-        }
-        Ok(Self {
-            class,
-            requests,
-            failed,
-        })
-    }
-
     /// Returns whether no plugin requested anything.
     pub(crate) fn is_empty(&self) -> bool {
         self.requests.iter().all(|asked| asked.request.is_empty())

@@ -18,7 +18,8 @@ const KEPT: usize = 8;
 /// The resources of one transform: a stack and scratch buffers.
 struct WorkerStack {
     stack: DefaultStack,
-    buffers: ScratchBuffers,
+    /// Boxed, so that taking a stack moves few bytes.
+    buffers: Box<ScratchBuffers>,
 }
 
 /// The buffers for splicing a class.
@@ -92,12 +93,12 @@ impl WorkerStack {
         let scratch = Scratch::default();
         Ok(Self {
             stack: DefaultStack::new(STACK)?,
-            buffers: ScratchBuffers {
+            buffers: Box::new(ScratchBuffers {
                 scratch,
                 check_scratch: CheckScratch::default(),
                 self_check,
                 memory: ReusableBuffers::default(),
-            },
+            }),
         })
     }
 }

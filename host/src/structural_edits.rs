@@ -12,6 +12,7 @@ use rewriter::{
 };
 
 use crate::natives::{self, PREFIX};
+use crate::requests::PlannedClass;
 use crate::storage::{HELPER, HITS_FIELD};
 
 /// The structural edits of one class.
@@ -30,6 +31,21 @@ impl StructuralEdits {
             natives,
             class_edits: Vec::new(),
         }
+    }
+
+    /// Creates the edits that plugins request for a class, with these wrapped native methods, and
+    /// applies them. Returns `None` if plugins request none, or they do not fit.
+    pub(crate) fn of(planned: &PlannedClass, natives: Vec<String>) -> Option<(Self, Vec<u8>)> {
+        let class_edits: Vec<ClassEdit> = planned.structural_edits().cloned().collect();
+        if class_edits.is_empty() {
+            return None;
+        }
+        let edits = Self {
+            natives,
+            class_edits,
+        };
+        let bytes = edits.apply(planned.class.class())?;
+        Some((edits, bytes))
     }
 
     /// Returns whether there are no edits.

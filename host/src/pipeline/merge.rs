@@ -4,12 +4,13 @@
 use jvms::modified_utf8::Utf8;
 use plan_rules::PlanRequest;
 use probes::{HitCode, ProbeTable, Registration};
-use rewriter::{ClassEdit, EditPlan, MethodIndex, PluginPlan, ProbeStorage};
+use rewriter::{ClassEdit, ClassFile, EditPlan, MethodIndex, PluginPlan, ProbeStorage};
 use smallvec::SmallVec;
 
 use crate::class::TransformedClass;
 use crate::class_array::{self, ClassProbes};
 use crate::event;
+use crate::natives;
 use crate::plugin::Plugin;
 use crate::plugin_failure::PluginFailure;
 use crate::requests::{PlannedClass, PluginRequest};
@@ -21,7 +22,7 @@ use crate::storage::{HIT_METHOD, HITS_FIELD, Storage, write_array_owner};
 const _: () = assert!(plan_rules::limits::MAX_EDITS == probes::ARRAY_LENGTH);
 
 /// The storage of the probes of one class.
-pub(crate) enum ProbeArray {
+pub(super) enum ProbeArray {
     /// The array of the helper class with this name.
     Shared(String),
     /// The array of the helper class with this name, which the class's methods write to.
@@ -42,7 +43,7 @@ impl ProbeArray {
     }
 
     /// Converts to the rewriter's type.
-    pub(crate) fn storage(&self) -> ProbeStorage<'_> {
+    pub(super) fn storage(&self) -> ProbeStorage<'_> {
         match self {
             Self::Shared(owner) => ProbeStorage::SharedArray {
                 owner,
@@ -59,24 +60,35 @@ impl ProbeArray {
             },
         }
     }
+
+    /// Leaves the memory of its name to the next class.
+    pub(super) fn leave_name(self, memory: &mut String) {
+        if let Self::Shared(owner) | Self::Called(owner) = self {
+            *memory = owner;
+        }
+    }
 }
 
 /// One plan of all plugins.
-pub(crate) struct MergedPlan {
+pub(super) struct MergedPlan {
     /// The storage of the probes, which are numbered by its indices.
-    pub(crate) array: ProbeArray,
+    pub(super) array: ProbeArray,
     /// The merged plan.
-    pub(crate) plan: EditPlan,
-    /// Methods that lack a requested span.
-    pub(crate) left_alone: LeftAlone,
+    pub(super) plan: EditPlan,
+    /// Methods that lack all edits, by their indices in the class that the plugins saw.
+    pub(super) skipped: LeftAlone,
+    /// Methods that lack a requested span, by the same indices.
+    pub(super) partly: LeftAlone,
 }
 
 /// A value for each plugin. Plugins are few.
 type OfEach<T> = SmallVec<[T; 4]>;
 
-/// Merges the plans of all plugins, in the memory of an earlier plan.
-pub(crate) fn merge(
+/// Merges the plans of all plugins, in the memory of an earlier plan. The plan fits the class that
+/// the plugins saw, or else the class file `there`; a plugin may have handed it over.
+pub(super) fn merge(
     planned: &PlannedClass,
+    (there, by): (Option<&ClassFile<'_>>, Option<&str>),
     storage: Storage<'_>,
     memory: &mut ReusableBuffers,
 ) -> Result<MergedPlan, PluginFailure> {
@@ -134,10 +146,26 @@ pub(crate) fn merge(
                 .in_method(class.method_name(refused.method))
         })?);
     }
+    let mut skipped = LeftAlone::new();
+    if let Some(there) = there {
+        let (transferred, refused) = class_versions::transfer(&merged, class.class(), there);
+        merged = transferred;
+        skipped.extend(refused.into_iter().map(|(method, reason)| match by {
+            None => (method, reason.to_string()),
+            Some(by) => (method, format!("plugin `{by}` replaced its code: {reason}")),
+        }));
+    }
+    let mut partly = LeftAlone::new();
+    if let Some(table) = table {
+        let there = there.unwrap_or(class.class());
+        partly = natives::add(&mut merged, planned, there, table);
+    }
+    partly.extend(left_alone);
     Ok(MergedPlan {
         array,
         plan: merged,
-        left_alone,
+        skipped,
+        partly,
     })
 }
 

@@ -1,0 +1,167 @@
+//! Attempts to apply the edits of all plugins: merge → splice → check.
+//!
+//! If they do not fit together, the attempt is repeated without the probes of the last plugin, or
+//! with one plugin after the other.
+
+use rewriter::{Action, ClassFile, Edit, MethodIndex};
+
+use super::base::{self, Base, Hook};
+use super::{check, merge, replace, splice};
+use crate::outcome::ClassRequest;
+use crate::plugin_failure::PluginFailure;
+use crate::requests::{PlannedClass, PluginRequest};
+use crate::spliced::{Spliced, SplicedClass};
+use crate::stack::ScratchBuffers;
+use crate::storage::Storage;
+use crate::structural_edits::StructuralEdits;
+
+/// Applies the edits of a class, in the memory of `out`.
+pub(super) fn attempt(
+    mut planned: PlannedClass,
+    request: &ClassRequest<'_>,
+    hook: Hook,
+    storage: Storage<'_>,
+    buffers: &mut ScratchBuffers,
+    mut out: Vec<u8>,
+) -> SplicedClass {
+    let Base { bytes, wrapped } = base::find(&planned, request, hook);
+    let spliced = apply(&mut planned, &bytes, storage, buffers, &mut out);
+    let structural = match hook {
+        Hook::Retransforming => None,
+        Hook::LoadTime => {
+            let all = spliced.is_ok().then(|| {
+                let natives = wrapped.clone().unwrap_or_default();
+                StructuralEdits::of(&planned, natives)
+            });
+            let natives = || Some((StructuralEdits::of_natives(wrapped?), bytes.into_owned()));
+            all.flatten().or_else(natives)
+        }
+    };
+    SplicedClass {
+        planned,
+        spliced: spliced.map(|spliced| (spliced, out)),
+        structural,
+    }
+}
+
+/// Assigns indices to the probes and splices; `out` stays empty without edits. A plugin whose edits
+/// conflict with those of earlier plugins is left out and added to the failures.
+fn apply(
+    planned: &mut PlannedClass,
+    bytes: &[u8],
+    mut storage: Storage<'_>,
+    buffers: &mut ScratchBuffers,
+    out: &mut Vec<u8>,
+) -> Result<Spliced, PluginFailure> {
+    if planned.is_empty() {
+        out.clear();
+        return Ok(Spliced::default());
+    }
+    let together = apply_fitting(planned, bytes, storage.again(), buffers, out);
+    if together.is_ok() || planned.requests.len() < 2 {
+        return together;
+    }
+    for asked in std::mem::take(&mut planned.requests) {
+        planned.requests.push(asked);
+        let goes_on = apply_fitting(planned, bytes, storage.again(), buffers, out);
+        if let Err(failure) = goes_on
+            && let Some(asked) = planned.requests.pop()
+        {
+            asked.plugin.note_refused();
+            planned.failed.push(failure.by(&asked.plugin.name));
+        }
+    }
+    apply_fitting(planned, bytes, storage, buffers, out)
+}
+
+/// Applies the edits of all plugins, or none. If the probes of all plugins do not fit into a
+/// method, those of the last plugin are removed first.
+fn apply_fitting(
+    planned: &mut PlannedClass,
+    bytes: &[u8],
+    mut storage: Storage<'_>,
+    buffers: &mut ScratchBuffers,
+    out: &mut Vec<u8>,
+) -> Result<Spliced, PluginFailure> {
+    let mut dropped = Vec::new();
+    loop {
+        let mut spliced = once(planned, bytes, storage.again(), buffers, out)?;
+        let without = remove_last_probes(planned, &spliced.oversized);
+        if without.is_empty() {
+            spliced.partly.extend(dropped);
+            return Ok(spliced);
+        }
+        dropped.extend(without);
+    }
+}
+
+/// Removes the probes of the last plugin that has some in these methods, unless it is the first
+/// plugin. Returns the methods with a remark.
+fn remove_last_probes(
+    planned: &mut PlannedClass,
+    oversized: &[MethodIndex],
+) -> Vec<(MethodIndex, String)> {
+    let additional = planned.requests.iter_mut().skip(1).rev();
+    for PluginRequest { plugin, request } in additional {
+        let has_probes = |method: &&MethodIndex| {
+            let mut edits = request.plan.edits().iter();
+            edits.any(|edit| edit.point.method == **method && is_probe(edit))
+        };
+        let methods: Vec<_> = oversized.iter().filter(has_probes).copied().collect();
+        if request.plan.remove_probes(&methods) > 0 {
+            let cause = format!("the probes of plugin `{}` do not fit into it", plugin.name);
+            return methods.into_iter().map(|it| (it, cause.clone())).collect();
+        }
+    }
+    Vec::new()
+}
+
+fn is_probe(edit: &Edit) -> bool {
+    matches!(edit.action, Action::Hit(_) | Action::Count(_))
+}
+
+/// Applies the edits of all plugins, or none.
+fn once(
+    planned: &PlannedClass,
+    bytes: &[u8],
+    storage: Storage<'_>,
+    buffers: &mut ScratchBuffers,
+    out: &mut Vec<u8>,
+) -> Result<Spliced, PluginFailure> {
+    out.clear();
+    let base = replace::replace(planned, bytes, buffers.self_check)?;
+    let seen = planned.class.class();
+    let there = (seen.bytes() != &*base.bytes).then(|| ClassFile::read(&base.bytes));
+    let there = there.transpose();
+    let there = there.map_err(|error| PluginFailure::unreadable(&error))?;
+    let target = (there.as_ref(), base.by);
+    let merged = merge::merge(planned, target, storage, &mut buffers.memory)?;
+    let mut spliced = Spliced::default();
+    if !merged.plan.is_empty() {
+        let class = there.as_ref().unwrap_or(seen);
+        spliced = splice::splice(class, &merged.plan, merged.array.storage(), buffers, out)?;
+    }
+    if let Some(there) = &there {
+        spliced = spliced.renumbered(|method| index_of(seen, there, method));
+    }
+    if out.is_empty() && base.by.is_some() {
+        out.extend_from_slice(&base.bytes);
+    }
+    if !out.is_empty() {
+        check::helper_uses(planned, out)?;
+    }
+    spliced.skipped.extend(merged.skipped);
+    spliced.partly.extend(merged.partly);
+    buffers.memory.plan = merged.plan;
+    merged.array.leave_name(&mut buffers.memory.owner);
+    Ok(spliced)
+}
+
+/// Returns the method of `from` with the name and descriptor that `method` has in `to`.
+fn index_of(from: &ClassFile<'_>, to: &ClassFile<'_>, method: MethodIndex) -> Option<MethodIndex> {
+    let wanted = to.method(method)?;
+    let same = |found: &rewriter::Method<'_, '_>| {
+        found.name() == wanted.name() && found.descriptor() == wanted.descriptor()
+    };
+    from.methods().find(same).map(|found| found.index())
+}
