@@ -2,26 +2,19 @@
 //!
 //! | part | holds |
 //! |---|---|
+//! | `run` | the states of the run |
 //! | `plugins` | the plugin set in force |
-//! | `instrumented` | the classes that hold edits, each with the plugins of its edits |
-//! | `unprepared` | classes that cannot be retransformed yet |
-//! | `reconstituted` | class files of classes for which the JVM passes other bytes to the hook |
+//! | `classes` | the classes that hold edits, class files, loaders, code sources, helper classes and counts |
+//! | `change` | a change of the loaded classes: its progress, and the metaspace that it may take |
 //! | `patches` | hot patches in force |
-//! | `helper_classes` | the helper classes of plugins that each loader has |
-//! | `loaders`, `code_sources` | loaders and code sources of classes, for the hook |
-//! | `huge_methods` | HotSpot's length limit for methods that it compiles |
-//! | `failures` | failures |
-//! | `snapshot` | the snapshot file |
-//! | `sessions` | the event files: the agent's own, and those of commands |
-//! | `test_runs` | the tests that are under way |
+//! | `results` | probe ranges, failures, snapshot, event files and tests |
 //! | `subscribers` | the state that recordings of JVM events share with the threads of the application |
-//! | `references` | global references of JNI that a recording follows |
-//! | `work`, `metaspace` | the progress of a change of the loaded classes, and the metaspace that it may take |
-//! | `thread_signal`, `control_channel` | signals to the agent thread, the upkeep thread, the control thread and the
-//! JaCoCo thread |
+//! | `threads` | signals to the agent thread, the upkeep thread, the control thread and the JaCoCo thread |
 //!
 //! Nothing here acts on the JVM. The modules that do take the parts that they need.
 
+pub(crate) mod change;
+pub(crate) mod classes;
 pub(crate) mod code_sources;
 pub(crate) mod control_channel;
 pub(crate) mod failures;
@@ -34,11 +27,14 @@ pub(crate) mod patches;
 pub(crate) mod plugins;
 pub(crate) mod reconstituted;
 pub(crate) mod references;
+pub(crate) mod results;
+pub(crate) mod run;
 pub(crate) mod sessions;
 pub(crate) mod snapshot;
 pub(crate) mod subscribers;
 pub(crate) mod test_runs;
 pub(crate) mod thread_signal;
+pub(crate) mod threads;
 pub(crate) mod unprepared;
 pub(crate) mod work;
 
@@ -46,34 +42,20 @@ use crate::ffi::jvm::Jvm;
 use crate::ffi::jvmti::Jvmti;
 use crate::ffi::phases::Live;
 use crate::ffi::refs::{Local, LocalRef};
-use crate::probe_table;
-use crate::spans::event_file::EventFile;
-use code_sources::CodeSources;
-use control_channel::ControlChannel;
-use failures::Failures;
-use helper_classes::HelperClasses;
+use change::Change;
+use classes::Classes;
 use host::config::{Agent as Settings, OnError};
 use host::{Config, Loader, Pipeline};
 use huge_methods::HugeMethods;
-use instrumented::Instrumented;
-use loaders::Loaders;
 use metaspace::Metaspace;
 use patches::Patches;
 use plugins::Plugins;
-use probes::{Meta, ProbeTable, SnapshotWriter, Unselected};
-use reconstituted::Reconstituted;
-use sessions::Sessions;
-use snapshot::Snapshot;
+use probes::{Meta, SnapshotWriter};
+use results::Results;
+use run::Run;
 use std::borrow::Cow;
-use std::net::SocketAddr;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 use subscribers::Subscribers;
-use test_runs::TestRuns;
-use thread_signal::ThreadSignal;
-use unprepared::Unprepared;
-use work::Work;
+use threads::Threads;
 
 /// The agent of one JVM.
 #[derive(Debug)]
@@ -82,68 +64,22 @@ pub(crate) struct Agent {
     pub jvmti: Jvmti,
     /// The settings of the agent itself, from its start.
     pub settings: Settings,
-    /// The probe ranges of each class.
-    pub table: &'static ProbeTable,
+    /// The states of the run.
+    pub run: Run,
     /// The plugins.
     pub plugins: Plugins,
-    /// The classes that hold edits.
-    pub instrumented: Instrumented,
-    /// Classes that cannot be retransformed yet.
-    pub unprepared: Unprepared,
-    /// Class files of classes for which the JVM passes other bytes to the hook.
-    pub reconstituted: Reconstituted,
+    /// The classes.
+    pub classes: Classes,
+    /// The change of loaded classes that is under way.
+    pub change: Change,
     /// Hot patches.
     pub patches: Patches,
-    /// Class loaders.
-    pub loaders: Loaders,
-    /// Helper classes of plugins.
-    pub helpers: HelperClasses,
-    /// The code sources of classes.
-    pub code_sources: CodeSources,
-    /// The loaded classes, if the selectors selected no class; set at the end of the JVM.
-    pub unselected: OnceLock<Unselected>,
-    /// HotSpot's length limit for methods that it compiles.
-    pub huge_methods: HugeMethods,
-    /// The failures.
-    pub failures: Failures,
-    /// The snapshot.
-    pub snapshot: Snapshot,
-    /// The tests that are under way.
-    pub tests: TestRuns,
-    /// The event files.
-    pub sessions: Sessions,
-    /// The signal to the agent thread.
-    pub signal: ThreadSignal,
-    /// The signal to the upkeep thread.
-    pub upkeep: ThreadSignal,
-    /// The channel to the control thread.
-    pub control: ControlChannel,
-    /// The channel to the JaCoCo thread.
-    pub jacoco: ControlChannel,
-    /// The address at which the JaCoCo thread listens.
-    pub jacoco_address: OnceLock<SocketAddr>,
+    /// The results.
+    pub results: Results,
     /// The recordings of JVM events.
     pub subscribers: Subscribers,
-    /// The metadata of the run.
-    pub meta: Meta,
-    /// The id of this JVM, unique among JVMs.
-    pub jvm_id: String,
-    /// The change of loaded classes that is under way.
-    pub work: Work,
-    /// The metaspace that a change of loaded classes may take.
-    pub metaspace: Metaspace,
-    started: Instant,
-    /// True between the start of the live phase and `VMDeath`.
-    running: AtomicBool,
-    /// True if the agent was loaded for one command, and that command has ended.
-    visit_over: AtomicBool,
-    /// True once the agent has left.
-    left: AtomicBool,
-    seen: AtomicU64,
-    /// Instrumentations of classes that held edits before; each such class counts once.
-    again: AtomicU64,
-    /// Instrumentations among these that changed the class again.
-    changed_again: AtomicU64,
+    /// Signals and channels to the agent's threads.
+    pub threads: Threads,
 }
 
 impl Agent {
@@ -156,46 +92,18 @@ impl Agent {
         meta: Meta,
         subscribers: Subscribers,
     ) -> Self {
-        let table = probe_table::table();
-        table.keep_loaders_apart(config.agent.per_loader);
+        let settings = config.agent.clone();
         Self {
             jvmti,
-            metaspace: Metaspace::new(config.agent.metaspace),
-            settings: config.agent.clone(),
-            table,
-            jvm_id: meta.jvm_id(),
-            sessions: Sessions::new(
-                EventFile::new(0, meta.clone(), &config.agent),
-                meta.start_ms,
-            ),
-            subscribers,
-            meta,
-            huge_methods: HugeMethods::new(config.agent.compile_huge),
+            run: Run::new(),
             plugins: Plugins::new(config, pipeline),
-            instrumented: Instrumented::default(),
-            unprepared: Unprepared::default(),
-            reconstituted: Reconstituted::default(),
+            classes: Classes::new(HugeMethods::new(settings.compile_huge)),
+            change: Change::new(Metaspace::new(settings.metaspace)),
             patches: Patches::default(),
-            loaders: Loaders::default(),
-            helpers: HelperClasses::default(),
-            code_sources: CodeSources::default(),
-            unselected: OnceLock::new(),
-            failures: Failures::default(),
-            snapshot: Snapshot::new(writer),
-            tests: TestRuns::default(),
-            signal: ThreadSignal::default(),
-            upkeep: ThreadSignal::default(),
-            control: ControlChannel::default(),
-            jacoco: ControlChannel::default(),
-            jacoco_address: OnceLock::new(),
-            work: Work::default(),
-            started: Instant::now(),
-            running: AtomicBool::new(false),
-            visit_over: AtomicBool::new(false),
-            left: AtomicBool::new(false),
-            seen: AtomicU64::new(0),
-            again: AtomicU64::new(0),
-            changed_again: AtomicU64::new(0),
+            results: Results::new(&settings, writer, meta),
+            subscribers,
+            threads: Threads::default(),
+            settings,
         }
     }
 
@@ -204,46 +112,16 @@ impl Agent {
         Jvm::new(self.jvmti, live, local)
     }
 
-    /// Checks whether the hook may transform classes now.
-    pub fn is_running(&self) -> bool {
-        self.running.load(Ordering::Acquire)
-    }
-
-    /// Sets whether the hook may transform classes, and returns the former value.
-    pub fn set_running(&self, running: bool) -> bool {
-        self.running.swap(running, Ordering::AcqRel)
-    }
-
     /// Notes that a command has ended which needed this plugin.
     pub fn end_visit(&self, plugin: &str) {
         if self.settings.visit.as_deref() == Some(plugin) {
-            self.visit_over.store(true, Ordering::Release);
+            self.run.end_visit();
         }
-    }
-
-    /// Checks whether the agent was loaded for one command, and that command has ended.
-    pub fn is_visit_over(&self) -> bool {
-        self.visit_over.load(Ordering::Acquire)
-    }
-
-    /// Checks whether the agent has left.
-    pub fn has_left(&self) -> bool {
-        self.left.load(Ordering::Acquire)
-    }
-
-    /// Notes that the agent has left.
-    pub fn set_left(&self) {
-        self.left.store(true, Ordering::Release);
     }
 
     /// Checks whether the worker thread instruments the loaded classes. Then a client can ask for the progress.
     pub fn instruments_later(&self) -> bool {
         self.settings.later && self.settings.control
-    }
-
-    /// The time since the start of the agent.
-    pub fn uptime(&self) -> Duration {
-        self.started.elapsed()
     }
 
     /// The loader of a class as results name it: with its number if loaders are recorded separately.
@@ -253,34 +131,11 @@ impl Agent {
         loader: Option<&LocalRef<'_>>,
         kind: &'k Loader,
     ) -> Cow<'k, Loader> {
+        let loaders = &self.classes.loaders;
         match self.settings.per_loader {
-            true => Cow::Owned(self.loaders.numbered(self.jvmti, local, loader, kind)),
+            true => Cow::Owned(loaders.numbered(self.jvmti, local, loader, kind)),
             false => Cow::Borrowed(kind),
         }
-    }
-
-    /// Counts a class that is being loaded, or that was loaded earlier and is selected now.
-    pub fn count_seen(&self) {
-        self.seen.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// The number of classes that were loaded, or loaded earlier and selected.
-    pub fn seen(&self) -> u64 {
-        self.seen.load(Ordering::Relaxed)
-    }
-
-    /// Counts another instrumentation of a class, and whether it changed the class again.
-    pub fn count_again(&self, is_changed: bool) {
-        self.again.fetch_add(1, Ordering::Relaxed);
-        self.changed_again
-            .fetch_add(is_changed.into(), Ordering::Relaxed);
-    }
-
-    /// The number of repeated instrumentations, and the number that changed the class again.
-    pub fn again(&self) -> (u64, u64) {
-        let counts = [&self.again, &self.changed_again];
-        let [again, changed] = counts.map(|count| count.load(Ordering::Relaxed));
-        (again, changed)
     }
 
     /// Checks whether a failure fails the run.

@@ -27,21 +27,21 @@ const REST_FOR_READING: u32 = 250;
 pub(crate) fn start(agent: &'static Agent, jvm: Jvm<'_>) -> Result<(), String> {
     let thread = live::new_thread(jvm, "Classhook")
         .map_err(|cause| format!("the agent thread cannot be created: {cause}"))?;
-    agent.signal.set_started(true);
+    agent.threads.signal.set_started(true);
     thread::start(jvm, &thread, move |jvm| run(agent, jvm)).map_err(|error| {
-        agent.signal.set_started(false);
+        agent.threads.signal.set_started(false);
         format!("the agent thread cannot be started: {error}")
     })
 }
 
 /// The body of the agent thread.
 fn run(agent: &'static Agent, jvm: Jvm<'_>) {
-    let _stopped = Stopped(&agent.signal);
+    let _stopped = Stopped(&agent.threads.signal);
     let mut rest = SHORTEST_REST;
     let mut events_due = Instant::now();
     loop {
         let used = process::thread_cpu_time();
-        let turn = agent.signal.pause(rest);
+        let turn = agent.threads.signal.pause(rest);
         if turn == Turn::Stop {
             return;
         }
@@ -53,7 +53,10 @@ fn run(agent: &'static Agent, jvm: Jvm<'_>) {
         };
         let all = turn == Turn::WriteAll;
         if all || events_due <= Instant::now() {
-            agent.sessions.each_file(|file| file.write(jvm, all));
+            agent
+                .results
+                .sessions
+                .each_file(|file| file.write(jvm, all));
             events_due = Instant::now() + LONGEST_REST;
         }
         if all {

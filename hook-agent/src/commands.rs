@@ -32,7 +32,7 @@ pub(crate) fn answer(agent: &Agent, jvm: Jvm<'_>, request: Request, uid: u32) ->
     let outcome = catch_unwind(AssertUnwindSafe(|| dispatch(context, request, uid)))
         .unwrap_or_else(|_| Err(refusals::panicked()));
     Reply {
-        last: agent.has_left(),
+        last: agent.run.has_left(),
         outcome,
     }
 }
@@ -80,7 +80,7 @@ fn dispatch(context: Context<'_>, request: Request, uid: u32) -> Result<Value, R
             metaspace,
             session,
         } => {
-            agent.metaspace.allow(metaspace);
+            agent.change.metaspace.allow(metaspace);
             let options = options.as_deref();
             value(match session {
                 None => change::enable(context, &plugin, options, cache)?,
@@ -89,7 +89,7 @@ fn dispatch(context: Context<'_>, request: Request, uid: u32) -> Result<Value, R
         }
         Request::Disable { plugin } => value(change::disable(context, &plugin)?),
         Request::Reload { options, metaspace } => {
-            agent.metaspace.allow(metaspace);
+            agent.change.metaspace.allow(metaspace);
             value(change::reload(context, &options)?)
         }
         Request::Classes {
@@ -121,7 +121,7 @@ fn dispatch(context: Context<'_>, request: Request, uid: u32) -> Result<Value, R
         Request::Off => value(off::off(context)),
         Request::Release { plugin } => value(release::release(context, &plugin)?),
         Request::Cancel => {
-            agent.work.cancel(false);
+            agent.change.work.cancel(false);
             Ok(Value::Null)
         }
         Request::RecordJvmEvents {

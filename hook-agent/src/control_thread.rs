@@ -38,14 +38,14 @@ pub(crate) fn start(
     (server, stopper): (Server, Stopper),
 ) -> Result<(), String> {
     if agent.instruments_later() {
-        agent.work.announce();
+        agent.change.work.announce();
     }
     let orders = worker_thread::start(agent, jvm, server.answers())?;
     let thread = live::new_thread(jvm, "Classhook ctl")
         .map_err(|cause| format!("the control thread cannot be created: {cause}"))?;
-    agent.control.set(stopper);
-    agent.control.set_leases(server.leases());
-    let running = agent.control.begin();
+    agent.threads.control.set(stopper);
+    agent.threads.control.set_leases(server.leases());
+    let running = agent.threads.control.begin();
     thread::start(jvm, &thread, move |jvm| {
         let _running = running;
         run(agent, jvm, server, orders);
@@ -66,7 +66,7 @@ fn run(agent: &'static Agent, jvm: Jvm<'_>, server: Server, orders: Sender<Incom
         },
     );
     drop(orders); // ends the worker thread
-    if agent.has_left() && agent.control.await_threads(1) {
+    if agent.run.has_left() && agent.threads.control.await_threads(1) {
         agent.jvmti.dispose();
         // Last: by now the threads of the agent have freed their memory.
         process::give_back_free_memory();

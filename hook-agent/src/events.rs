@@ -52,7 +52,7 @@ impl Handlers for Events {
 
     fn class_file_load_hook(&self, load: &ClassFileLoad<'_>) {
         with_agent(|agent| {
-            if !agent.is_running() {
+            if !agent.run.is_running() {
                 return;
             }
             if load.jvmti == agent.jvmti {
@@ -68,8 +68,9 @@ impl Handlers for Events {
             let Ok(signature) = jvmti.class_signature(class) else {
                 return;
             };
-            if internal_name(&signature).is_some_and(|name| agent.unprepared.prepared(name)) {
-                agent.upkeep.wake();
+            if internal_name(&signature).is_some_and(|name| agent.change.unprepared.prepared(name))
+            {
+                agent.threads.upkeep.wake();
             }
         });
     }
@@ -106,14 +107,14 @@ impl Handlers for Events {
 
     fn data_dump_request(&self) {
         with_agent(|agent| {
-            agent.signal.flush();
+            agent.threads.signal.flush();
         });
     }
 
     fn first_span(&self, live: Live, local: Local<'_>, session: usize) -> Option<NewThread> {
         let agent = current::get()?;
         let session = u8::try_from(session).ok()?;
-        agent.sessions.record(session);
+        agent.results.sessions.record(session);
         runtime::join(agent.jvm(live, local), session)
     }
 
@@ -164,7 +165,7 @@ impl Handlers for Events {
         with_agent(|agent| {
             let jvm = agent.jvm(live, local);
             let [id, parent, name] = texts.map(|text| live::text(jvm, text?).ok());
-            if let (true, Some(id), Some(name)) = (agent.is_running(), id, name) {
+            if let (true, Some(id), Some(name)) = (agent.run.is_running(), id, name) {
                 test_runs::begin(agent, jvm, Test { id, parent, name });
             }
         });
@@ -173,7 +174,7 @@ impl Handlers for Events {
     fn test_ends(&self, live: Live, local: Local<'_>, id: &LocalRef<'_>) {
         with_agent(|agent| {
             let jvm = agent.jvm(live, local);
-            if let (true, Ok(id)) = (agent.is_running(), live::text(jvm, id)) {
+            if let (true, Ok(id)) = (agent.run.is_running(), live::text(jvm, id)) {
                 test_runs::end(agent, jvm, &id);
             }
         });

@@ -24,9 +24,12 @@ impl HelperLoader for LoaderOfClass<'_> {
     fn define(&self, helper: &HelperClass) -> Result<(), String> {
         let Self { agent, load } = self;
         let loader = load.loader.as_ref();
-        let id = agent.loaders.identify(agent.jvmti, load.local, loader);
+        let id = agent
+            .classes
+            .loaders
+            .identify(agent.jvmti, load.local, loader);
         let id = id.ok_or("the JVM has no memory to note its loader")?;
-        if agent.helpers.has(id, &helper.name) {
+        if agent.classes.helpers.has(id, &helper.name) {
             return Ok(());
         }
         let name = CString::new(modified_utf8::encode(&helper.name));
@@ -37,7 +40,7 @@ impl HelperLoader for LoaderOfClass<'_> {
             return Err(describe(agent.jvmti, &thrown));
         }
         messages::debug(format_args!("{} defined", escape::line(&helper.name)));
-        agent.helpers.add(id, &helper.name);
+        agent.classes.helpers.add(id, &helper.name);
         Ok(())
     }
 }

@@ -51,10 +51,13 @@ impl StoreCause {
 
 /// Chooses the code for classes that are instrumented from now on.
 pub(crate) fn choose(agent: &Agent) {
-    agent.table.set_hit_code(match cause_of_stores(agent) {
-        None => HitCode::Call,
-        Some(_) => HitCode::Store,
-    });
+    agent
+        .results
+        .table
+        .set_hit_code(match cause_of_stores(agent) {
+            None => HitCode::Call,
+            Some(_) => HitCode::Store,
+        });
 }
 
 /// Returns the reason for stores, or `None` if calls record hits.
@@ -64,7 +67,7 @@ pub(crate) fn cause_of_stores(agent: &Agent) -> Option<StoreCause> {
         Some(HitCode::Store) => return Some(StoreCause::Option),
         None => {}
     }
-    if agent.tests.are_used() {
+    if agent.results.tests.are_used() {
         return Some(StoreCause::Tests);
     }
     if agent.settings.before_agents {
@@ -102,9 +105,9 @@ pub(crate) fn store_only(agent: &Agent, jvm: Jvm<'_>) {
     if agent.settings.hits == Some(HitCode::Call) {
         return; // cleared hits are recorded again all the same, only later
     }
-    agent.table.set_hit_code(HitCode::Store);
+    agent.results.table.set_hit_code(HitCode::Store);
     let calls = |edits: &Edits| edits.hits_call;
-    if agent.instrumented.count(calls) == 0 {
+    if agent.classes.instrumented.count(calls) == 0 {
         return;
     }
     let Report { failed, .. } = retransform::settle(agent, jvm, calls, |_| false);
@@ -122,7 +125,7 @@ pub(crate) fn store_only(agent: &Agent, jvm: Jvm<'_>) {
 ///
 /// The JVM keeps code that was compiled before; the text has the cause.
 pub(crate) fn cleared(agent: &Agent, jvm: Jvm<'_>) -> Result<(), String> {
-    match agent.instrumented.count(|edits| edits.hits_call) {
+    match agent.classes.instrumented.count(|edits| edits.hits_call) {
         0 => Ok(()),
         _ => probe_arrays::discard_compiled(jvm),
     }

@@ -36,14 +36,14 @@ fn begin(agent: &'static Agent, jvm: Jvm<'_>, address: SocketAddr) -> Result<(),
     let (server, stopper) = Server::open(address).map_err(|error| error.to_string())?;
     let address = server.address();
     let thread = live::new_thread(jvm, "Classhook tcp")?;
-    agent.jacoco.set(stopper);
-    let running = agent.jacoco.begin();
+    agent.threads.jacoco.set(stopper);
+    let running = agent.threads.jacoco.begin();
     thread::start(jvm, &thread, move |jvm| {
         let _running = running;
         run(agent, jvm, server);
     })
     .map_err(|error| error.to_string())?;
-    let _ = agent.jacoco_address.set(address); // the thread is started once
+    let _ = agent.threads.jacoco_address.set(address); // the thread is started once
     messages::info(format_args!("JaCoCo's tools can connect to {address}"));
     if !address.ip().is_loopback() {
         messages::warning(
@@ -80,7 +80,7 @@ fn answer(agent: &Agent, jvm: Jvm<'_>, command: Command, since: &mut i64) -> Opt
     let executed = executed.map_err(|cause| messages::error(Code::ProbeClass, cause));
     let executed = executed.ok()?;
     let session = Session {
-        id: agent.jvm_id.clone(),
+        id: agent.results.jvm_id.clone(),
         start_ms: *since,
         dump_ms: now_ms(),
         ..Session::default()
@@ -98,10 +98,10 @@ fn answer(agent: &Agent, jvm: Jvm<'_>, command: Command, since: &mut i64) -> Opt
 /// Takes the lock for changing classes, since a reset may change some. Returns `None` if the agent leaves meanwhile.
 fn await_turn(agent: &Agent) -> Option<MutexGuard<'_, ()>> {
     loop {
-        if agent.plugins.current().is_none() || !agent.is_running() {
+        if agent.plugins.current().is_none() || !agent.run.is_running() {
             return None;
         }
-        if let Some(alone) = agent.work.try_alone() {
+        if let Some(alone) = agent.change.work.try_alone() {
             return Some(alone);
         }
         std::thread::sleep(TURN);

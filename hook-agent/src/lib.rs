@@ -15,6 +15,7 @@
 //! | `spans` | methods recorded as spans, and the event file |
 //! | `probe_arrays` | the arrays that probes write to; they outlive the agent |
 //! | `agent`, `current` | the agent's state, and the one agent of this library |
+//! | `selection` | the selection of a class in the hook by name, loader and location |
 //! | `structural_edits` | edits that a class keeps: wrappers of native methods, members |
 //! | `collected_loaders` | removes the state of classes of collected loaders |
 //! | `loaded_classes`, `originals` | loaded classes, and their class files |
@@ -66,6 +67,7 @@ mod probe_class;
 mod probe_table;
 mod recorded;
 mod retransform;
+mod selection;
 mod shutdown;
 mod spans;
 mod startup;

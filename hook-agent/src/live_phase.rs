@@ -26,8 +26,8 @@ const HOLDERS: [&CStr; 4] = [
 /// The `VMInit` event.
 pub(crate) fn vm_init(agent: &'static Agent, jvm: Jvm<'_>) {
     if !begin(agent, jvm) {
-        if !agent.snapshot.is_completed() {
-            agent.failures.agent_failed();
+        if !agent.results.snapshot.is_completed() {
+            agent.results.failures.agent_failed();
         }
         return;
     }
@@ -70,10 +70,10 @@ fn begin(agent: &Agent, jvm: Jvm<'_>) -> bool {
     let Err((code, text)) = begin_hook(agent, jvm) else {
         return true;
     };
-    agent.set_running(false);
+    agent.run.set_running(false);
     if code == Code::Twice {
         messages::warning(code, text);
-        agent.snapshot.discard();
+        agent.results.snapshot.discard();
         return false;
     }
     messages::error(
@@ -91,14 +91,14 @@ fn instrument(agent: &'static Agent, jvm: Jvm<'_>) {
         retransform::retransform_loaded(agent, jvm);
     }
     if let Err(text) = agent_thread::start(agent, jvm) {
-        agent.failures.agent_failed();
+        agent.results.failures.agent_failed();
         messages::error(
             Code::Thread,
             format_args!("{text}; the snapshot is written only at the end"),
         );
     }
     if let Err(text) = upkeep_thread::start(agent, jvm) {
-        agent.failures.agent_failed();
+        agent.results.failures.agent_failed();
         messages::error(
             Code::Thread,
             format_args!("{text}; classes without room in an array stay unchanged"),
@@ -108,7 +108,7 @@ fn instrument(agent: &'static Agent, jvm: Jvm<'_>) {
     subscribers::begin_prepared(agent, jvm);
     subscribers::begin_own_waits(agent, jvm);
     subscribers::update_plugin_subscriptions(agent, jvm);
-    let path = agent.snapshot.path();
+    let path = agent.results.snapshot.path();
     messages::info(format_args!("recording to {}", path.display()));
 }
 
@@ -116,7 +116,7 @@ fn begin_hook(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
     resolve(agent, jvm)?;
     recorded::begin(agent, jvm).map_err(|cause| why_not_first(agent, jvm.local, cause))?;
     // From here on classes pass through the hook.
-    agent.set_running(true);
+    agent.run.set_running(true);
     let hook = Event::CLASS_FILE_LOAD_HOOK;
     jvm.jvmti.set_event(jvm.live, hook, true).map_err(|error| {
         (
@@ -128,7 +128,7 @@ fn begin_hook(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
 
 /// Fetches references that the hook compares with.
 fn resolve(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
-    agent.loaders.resolve(jvm).map_err(|cause| {
+    agent.classes.loaders.resolve(jvm).map_err(|cause| {
         (
             Code::Refused,
             format!("the JVM's class loaders cannot be read: {cause}"),
@@ -139,14 +139,14 @@ fn resolve(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
     HOLDERS
         .into_iter()
         .for_each(|holder| drop(jvm.local.find_class(holder)));
-    agent.code_sources.resolve(jvm.local);
+    agent.classes.code_sources.resolve(jvm.local);
     runtime::resolve(jvm.local);
     Ok(())
 }
 
 /// Checks whether the first probe class exists already: then the agent was loaded a second time from another path.
 fn why_not_first(agent: &Agent, local: Local<'_>, cause: (Code, String)) -> (Code, String) {
-    let there = agent.table.arrays() == 0 && local.find_class(FIRST_PROBE_CLASS).is_some();
+    let there = agent.results.table.arrays() == 0 && local.find_class(FIRST_PROBE_CLASS).is_some();
     if !there {
         return cause;
     }

@@ -15,11 +15,12 @@ use crate::names::decode;
 use crate::structural_edits;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// The class file of a class that this thread is retransforming.
 struct Original {
     class: GlobalRef,
-    bytes: Vec<u8>,
+    bytes: Rc<Vec<u8>>,
 }
 
 thread_local! {
@@ -63,7 +64,7 @@ fn original(jvm: Jvm<'_>, class: &LoadedClass<'_>) -> Option<Original> {
     })?;
     Some(Original {
         class: jvm.local.globalize(&class.class)?,
-        bytes,
+        bytes: Rc::new(bytes),
     })
 }
 
@@ -75,31 +76,27 @@ pub(crate) fn clear(jvm: Jvm<'_>) {
     }
 }
 
-/// Runs `body` with the class file of a class in the hook, if the JVM passed other bytes and the class file is known:
-/// fetched by this thread just now, or kept from an earlier retransformation.
-pub(crate) fn with_original<R>(
+/// Finds the class file of a class in the hook, if the JVM passed other bytes and the class file is known: fetched by
+/// this thread just now, or kept from an earlier retransformation.
+pub(crate) fn find(
     reconstituted: &Reconstituted,
     load: &ClassFileLoad<'_>,
     name: &[u8],
-    body: impl FnOnce(Option<&[u8]>) -> R,
-) -> R {
-    let Some(class) = &load.class_being_redefined else {
-        let edited = structural_edits::knows(name);
-        let file = edited.then(|| reconstituted.find(name, load.class_data));
-        return body(file.flatten().as_deref());
+) -> Option<Rc<Vec<u8>>> {
+    let fetched = match &load.class_being_redefined {
+        None if !structural_edits::knows(name) => return None,
+        None => None,
+        Some(class) => ORIGINALS.with_borrow(|originals| {
+            let mut of_name = originals.get(name)?.iter();
+            let same = |original: &&Original| load.local.is_same(class, &original.class);
+            of_name.find(same).map(|found| Rc::clone(&found.bytes))
+        }),
     };
-    ORIGINALS.with_borrow(|originals| {
-        let found = originals.get(name).and_then(|originals| {
-            originals
-                .iter()
-                .find(|original| load.local.is_same(class, &original.class))
-        });
-        match found {
-            Some(original) => {
-                reconstituted.keep(name, load.class_data, &original.bytes);
-                body(Some(&original.bytes))
-            }
-            None => body(reconstituted.find(name, load.class_data).as_deref()),
+    match fetched {
+        Some(file) => {
+            reconstituted.keep(name, load.class_data, &file);
+            Some(file)
         }
-    })
+        None => reconstituted.find(name, load.class_data).map(Rc::new),
+    }
 }

@@ -17,24 +17,24 @@ use probes::{ProbeRange, ProbeTable};
 ///
 /// The class that cannot be defined, with the reason.
 pub(crate) fn begin(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
-    agent.table.begin_again();
-    let ranges = agent.table.ranges(None);
+    agent.results.table.begin_again();
+    let ranges = agent.results.table.ranges(None);
     probe_arrays::zero(jvm, &ranges).map_err(|cause| (Code::ProbeClass, cause))?;
     if !ranges.is_empty() {
         // Methods that an earlier agent instrumented may still run.
         probe_arrays::discard_compiled(jvm).map_err(|cause| (Code::ProbeClass, cause))?;
     }
     hit_code::choose(agent);
-    let missing = probes::ARRAYS_AHEAD.saturating_sub(agent.table.arrays());
+    let missing = probes::ARRAYS_AHEAD.saturating_sub(agent.results.table.arrays());
     probe_arrays::define(jvm, missing)?;
     begin_spans(agent, jvm)
 }
 
 fn begin_spans(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
-    begin_session(agent.table, 0, agent.sessions.own());
+    begin_session(agent.results.table, 0, agent.results.sessions.own());
     runtime::resolve_unwound(jvm.local);
     let is_held = !live::bind_natives(jvm);
-    let all = agent.table.all_spans();
+    let all = agent.results.table.all_spans();
     all.for_each(|spans| spans.hold(is_held));
     counters::zero(jvm).map_err(|cause| (Code::ProbeClass, cause))?;
     counters::define(jvm)
@@ -60,14 +60,17 @@ pub(crate) fn begin_session(table: &ProbeTable, session: u8, file: &EventFile) {
 ///
 /// The reason why data is not on disk.
 pub(crate) fn write_all(agent: &Agent, jvm: Jvm<'_>) -> Result<(), String> {
-    agent.sessions.each_file(|file| file.write(jvm, true));
+    agent
+        .results
+        .sessions
+        .each_file(|file| file.write(jvm, true));
     copy_hits(agent, jvm);
     write_copied(agent)
 }
 
 /// Copies every array in use, and returns true if there is one.
 pub(crate) fn copy_hits(agent: &Agent, jvm: Jvm<'_>) -> bool {
-    let snapshot = &agent.snapshot;
+    let snapshot = &agent.results.snapshot;
     let _exclusive = snapshot.exclusive();
     snapshot.begin_reading();
     let mut is_any = false;
@@ -84,8 +87,8 @@ pub(crate) fn copy_hits(agent: &Agent, jvm: Jvm<'_>) -> bool {
 ///
 /// As for [`write_all`].
 pub(crate) fn write_copied(agent: &Agent) -> Result<(), String> {
-    let failures = agent.failures.take_fresh();
-    agent.snapshot.flush(agent.table, &failures)
+    let failures = agent.results.failures.take_fresh();
+    agent.results.snapshot.flush(agent.results.table, &failures)
 }
 
 /// The hit probes of one class.
@@ -111,8 +114,8 @@ pub(crate) fn executed(
     plugin: &str,
     reset: bool,
 ) -> Result<Vec<Executed>, String> {
-    let snapshot = &agent.snapshot;
-    let ranges = agent.table.ranges(Some(plugin));
+    let snapshot = &agent.results.snapshot;
+    let ranges = agent.results.table.ranges(Some(plugin));
     let exclusive = snapshot.exclusive();
     snapshot.begin_reading();
     if reset {
@@ -126,7 +129,7 @@ pub(crate) fn executed(
         hit_code::cleared(agent, jvm)?;
         snapshot.reset(Some(plugin), &ranges);
     }
-    let _ = snapshot.flush(agent.table, &agent.failures.take_fresh()); // reported already; the next attempt writes it
+    let _ = snapshot.flush(agent.results.table, &agent.results.failures.take_fresh()); // reported already; the next attempt writes it
     Ok(executed)
 }
 
@@ -136,24 +139,26 @@ pub(crate) fn executed(
 ///
 /// The array that cannot be read or written, or the reason why data is not on disk. No hit is cleared then.
 pub(crate) fn take(agent: &Agent, jvm: Jvm<'_>) -> Result<u64, String> {
-    let snapshot = &agent.snapshot;
-    let ranges = agent.table.ranges(None);
+    let snapshot = &agent.results.snapshot;
+    let ranges = agent.results.table.ranges(None);
     let exclusive = snapshot.exclusive();
     snapshot.begin_reading();
     probe_arrays::take(jvm, &ranges, |array, taken| snapshot.note(array, taken))?;
-    snapshot.flush(agent.table, &agent.failures.take_fresh())?;
+    snapshot.flush(agent.results.table, &agent.results.failures.take_fresh())?;
     let length = snapshot.length();
     drop(exclusive);
     hit_code::cleared(agent, jvm)?;
     snapshot.reset(None, &ranges);
-    let _ = snapshot.flush(agent.table, &[]); // reported already; the next attempt writes it
+    let _ = snapshot.flush(agent.results.table, &[]); // reported already; the next attempt writes it
     Ok(length)
 }
 
 /// The recorded hits of the classes of one plugin.
 fn known_hits(agent: &Agent, plugin: &str) -> Vec<Executed> {
-    let arrays = 0..agent.table.arrays();
-    let arrays: Vec<Vec<i8>> = arrays.map(|array| agent.snapshot.known(array)).collect();
+    let arrays = 0..agent.results.table.arrays();
+    let arrays: Vec<Vec<i8>> = arrays
+        .map(|array| agent.results.snapshot.known(array))
+        .collect();
     let probes = |range: &ProbeRange| {
         let array = arrays.get(usize::from(range.array))?;
         let base = usize::from(range.base);
@@ -161,7 +166,7 @@ fn known_hits(agent: &Agent, plugin: &str) -> Vec<Executed> {
         let hit = bytes.iter().any(|byte| *byte != 0);
         hit.then(|| bytes.iter().map(|byte| *byte != 0).collect())
     };
-    let classes = agent.table.classes_of(plugin).into_iter();
+    let classes = agent.results.table.classes_of(plugin).into_iter();
     let executed = classes.filter_map(|(name, fingerprint, range)| {
         let probes = probes(&range)?;
         Some(Executed {
@@ -181,12 +186,12 @@ fn known_hits(agent: &Agent, plugin: &str) -> Vec<Executed> {
 ///
 /// The array that cannot be written, with the reason.
 pub(crate) fn reset(agent: &Agent, jvm: Jvm<'_>, plugin: Option<&str>) -> Result<usize, String> {
-    agent.sessions.own().reset(jvm, plugin);
-    let ranges = agent.table.ranges(plugin);
-    let exclusive = agent.snapshot.exclusive();
+    agent.results.sessions.own().reset(jvm, plugin);
+    let ranges = agent.results.table.ranges(plugin);
+    let exclusive = agent.results.snapshot.exclusive();
     probe_arrays::zero(jvm, &ranges)?;
     drop(exclusive);
     hit_code::cleared(agent, jvm)?;
-    agent.snapshot.reset(plugin, &ranges);
+    agent.results.snapshot.reset(plugin, &ranges);
     Ok(ranges.iter().map(|range| range.count as usize).sum())
 }

@@ -80,7 +80,7 @@ pub(crate) fn settle(
     stale: impl Fn(&Edits) -> bool,
     wanted: impl Fn(&LoadedClass<'_>) -> bool,
 ) -> Report {
-    let instrumented = &agent.instrumented;
+    let instrumented = &agent.classes.instrumented;
     let is_stale = |class: &LoadedClass<'_>| {
         let edits = instrumented.find(&class.name, class.loader_id);
         edits.is_some_and(|edits| stale(&edits))
@@ -95,7 +95,7 @@ pub(crate) fn settle(
             break;
         }
         std::thread::sleep(PAUSE);
-        if agent.work.is_cancelled() {
+        if agent.change.work.is_cancelled() {
             return report;
         }
         let failed = report.failed_names();
@@ -103,7 +103,7 @@ pub(crate) fn settle(
             |class: &LoadedClass<'_>| is_stale(class) && !failed.contains(&decode(&class.name));
         report.add(pass(agent, jvm, &again));
     }
-    if agent.work.is_cancelled() {
+    if agent.change.work.is_cancelled() {
         return report;
     }
     let failed = report.failed_names();
@@ -113,7 +113,7 @@ pub(crate) fn settle(
 
 /// Retransforms unprepared classes that have been prepared since.
 pub(crate) fn retransform_prepared(agent: &Agent, jvm: Jvm<'_>) {
-    let (prepared, others) = agent.unprepared.take_prepared();
+    let (prepared, others) = agent.change.unprepared.take_prepared();
     if prepared.is_empty() {
         return;
     }
@@ -135,14 +135,14 @@ pub(crate) fn retransform_prepared(agent: &Agent, jvm: Jvm<'_>) {
 fn pass(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&LoadedClass<'_>) -> bool) -> Report {
     let mut report = once(agent, jvm, pick);
     if report.lacks_metaspace {
-        agent.unprepared.clear();
+        agent.change.unprepared.clear();
         return report;
     }
-    if !agent.unprepared.take_more() {
+    if !agent.change.unprepared.take_more() {
         return report;
     }
     if let Err(error) = jvm.jvmti.set_event(jvm.live, Event::CLASS_PREPARE, true) {
-        agent.unprepared.clear();
+        agent.change.unprepared.clear();
         messages::warning(
             Code::Retransform,
             format_args!(
@@ -153,7 +153,7 @@ fn pass(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&LoadedClass<'_>) -> bool) ->
     }
     // A class that was linked meanwhile sends no event any more.
     report.add(once(agent, jvm, &|class| {
-        agent.unprepared.has(&class.name) && pick(class)
+        agent.change.unprepared.has(&class.name) && pick(class)
     }));
     report
 }
@@ -173,20 +173,23 @@ fn once(agent: &Agent, jvm: Jvm<'_>, pick: &dyn Fn(&LoadedClass<'_>) -> bool) ->
         .iter()
         .filter(|class| class.edits.is_none())
         .count();
-    report.lacks_metaspace = !agent.metaspace.has_room(fresh, files.count, files.bytes);
+    report.lacks_metaspace = !agent
+        .change
+        .metaspace
+        .has_room(fresh, files.count, files.bytes);
     if files.count > 0 && !report.lacks_metaspace {
         jvm.with_frame(CAPACITY, |jvm| define_arrays(agent, jvm, files.bytes));
     }
     let (mut rest, mut batches) = (selected.as_slice(), BatchSize::new());
     while let Some((batch, others)) = rest.split_at_checked(batches.size().min(rest.len()))
         && !batch.is_empty()
-        && !agent.work.is_cancelled()
+        && !agent.change.work.is_cancelled()
         && !report.lacks_metaspace
     {
         let begun = Instant::now();
         let classes: Vec<&SelectedClass> = batch.iter().collect();
         retransform(agent, jvm, &classes, &mut report);
-        agent.work.advance(batch.len());
+        agent.change.work.advance(batch.len());
         let time = begun.elapsed();
         messages::debug(format_args!("{} classes in {time:?}", batch.len()));
         batches.took(batch.len(), time);
@@ -205,22 +208,27 @@ fn select(
     jvm: Jvm<'_>,
     pick: &dyn Fn(&LoadedClass<'_>) -> bool,
 ) -> (Vec<SelectedClass>, Files) {
-    let picked: Vec<LoadedClass<'_>> = loaded_classes::list(&agent.loaders, jvm)
+    let picked: Vec<LoadedClass<'_>> = loaded_classes::list(&agent.classes.loaders, jvm)
         .filter(|class| pick(class))
         .collect();
     if picked.is_empty() {
         return (Vec::new(), Files::default());
     }
     messages::info(format_args!("{} classes are loaded already", picked.len()));
-    agent.work.add(picked.len());
+    agent.change.work.add(picked.len());
     let held: Vec<Option<Edits>> = picked
         .iter()
-        .map(|class| agent.instrumented.find(&class.name, class.loader_id))
+        .map(|class| {
+            agent
+                .classes
+                .instrumented
+                .find(&class.name, class.loader_id)
+        })
         .collect();
     // For a class that was instrumented before, the JVM passes bytes that the hook has seen already.
     let unknown = picked.iter().zip(&held).filter(|(_, held)| held.is_none());
     // Their loaders may take seconds for thousands of class files.
-    let unknown = unknown.take_while(|_| !agent.work.is_cancelled());
+    let unknown = unknown.take_while(|_| !agent.change.work.is_cancelled());
     let files = fetch_originals(agent, jvm, unknown.map(|(class, _)| class));
     let selected = picked.into_iter().zip(held).filter_map(|(class, edits)| {
         Some(SelectedClass {
@@ -247,7 +255,7 @@ fn fetch_originals<'c>(
 
 /// Defines enough arrays for classes with class files of this total size, in bytes.
 fn define_arrays(agent: &Agent, jvm: Jvm<'_>, bytes: usize) {
-    let arrays = arrays_for(bytes, agent.table.untouched());
+    let arrays = arrays_for(bytes, agent.results.table.untouched());
     if let Err((code, text)) = probe_arrays::define(jvm, arrays) {
         messages::warning(
             code,
@@ -311,7 +319,7 @@ fn is_linked_now(agent: &Agent, jvm: Jvm<'_>, class: &LoadedClass<'_>) -> bool {
         && live::link(jvm, &class.class).is_ok()
         && jvm.jvmti.is_prepared_and_modifiable(&class.class);
     if !is_linked {
-        agent.unprepared.add(&class.name);
+        agent.change.unprepared.add(&class.name);
     }
     is_linked
 }
@@ -324,7 +332,7 @@ pub(crate) fn location(
     asked: bool,
 ) -> FoundLocation {
     let found = live::with_protection_domain(jvm, &class.class, |domain| {
-        let sources = &agent.code_sources;
+        let sources = &agent.classes.code_sources;
         sources.find(jvm.local, domain.as_ref(), asked)
     });
     found.unwrap_or(FoundLocation::None)
@@ -333,7 +341,7 @@ pub(crate) fn location(
 /// Retransforms a batch. A batch that fails is halved until only the failing class is left.
 fn retransform(agent: &Agent, jvm: Jvm<'_>, batch: &[&SelectedClass], report: &mut Report) {
     let classes: Vec<&GlobalRef> = batch.iter().map(|selected| &selected.class).collect();
-    let instrumented = &agent.instrumented;
+    let instrumented = &agent.classes.instrumented;
     let outcome = jvm.jvmti.retransform_classes(jvm.live, &classes);
     match (outcome, batch) {
         (Ok(()), _) => {
@@ -348,7 +356,10 @@ fn retransform(agent: &Agent, jvm: Jvm<'_>, batch: &[&SelectedClass], report: &m
         (Err(error), [culprit]) => {
             instrumented.note(&culprit.name, culprit.loader, culprit.edits.clone());
             let name = decode(&culprit.name);
-            agent.failures.retransform_failed(name.clone(), error);
+            agent
+                .results
+                .failures
+                .retransform_failed(name.clone(), error);
             report.failed.push((name, error));
         }
         (Err(_), _) => {

@@ -17,24 +17,24 @@ const STRICT_STATUS: i32 = 3;
 
 /// The `VMDeath` event: the last time at which the arrays can be read.
 pub(crate) fn vm_death(agent: &Agent, jvm: Jvm<'_>) {
-    agent.work.cancel(true);
-    if !agent.control.stop() {
+    agent.change.work.cancel(true);
+    if !agent.threads.control.stop() {
         messages::warning(
             Code::Thread,
             "the control thread does not answer; the JVM ends without it",
         );
     }
-    if !agent.jacoco.stop() {
+    if !agent.threads.jacoco.stop() {
         messages::warning(
             Code::Thread,
             "the thread for JaCoCo's tools does not answer; the JVM ends without it",
         );
     }
     subscribers::finish(agent, true);
-    if agent.set_running(false) {
+    if agent.run.set_running(false) {
         let hook = Event::CLASS_FILE_LOAD_HOOK;
         let _ = jvm.jvmti.set_event(jvm.live, hook, false);
-        if !agent.upkeep.stop() || !agent.signal.stop() {
+        if !agent.threads.upkeep.stop() || !agent.threads.signal.stop() {
             messages::warning(
                 Code::Thread,
                 "a thread of the agent does not answer; the snapshot is completed without it",
@@ -62,9 +62,9 @@ pub(crate) fn undo(agent: &Agent, jvm: Jvm<'_>) -> Report {
 /// Disables all events, ends the agent's threads, completes and closes the snapshot, and allows another agent to be
 /// installed.
 fn leave(agent: &Agent, jvm: Jvm<'_>) {
-    agent.jacoco.stop();
+    agent.threads.jacoco.stop();
     subscribers::finish(agent, false);
-    agent.set_running(false);
+    agent.run.set_running(false);
     structural_edits::end(jvm.live);
     let events = [
         Event::CLASS_FILE_LOAD_HOOK,
@@ -75,18 +75,18 @@ fn leave(agent: &Agent, jvm: Jvm<'_>) {
     for event in events {
         let _ = jvm.jvmti.set_event(jvm.live, event, false);
     }
-    agent.upkeep.stop();
-    agent.signal.stop();
+    agent.threads.upkeep.stop();
+    agent.threads.signal.stop();
     // Calls entered from now on leave no record. The rest of their cost ends when the classes are retransformed.
-    for spans in agent.table.all_spans() {
+    for spans in agent.results.table.all_spans() {
         spans.set_mode(SpanMode::Off, |_| true);
     }
     test_runs::finish(agent, jvm);
     let _ = recorded::write_all(agent, jvm); // reported already; tried once more
-    agent.huge_methods.put_back();
+    agent.classes.huge_methods.put_back();
     complete(agent);
     give_memory_back();
-    agent.set_left();
+    agent.run.set_left();
     current::retire();
 }
 
@@ -99,20 +99,20 @@ fn give_memory_back() {
 
 /// `Agent_OnUnload`: completes the files if `VMDeath` was not sent.
 pub(crate) fn unload(agent: &Agent) {
-    agent.set_running(false);
+    agent.run.set_running(false);
     complete(agent);
 }
 
 /// Completes the files once and prints the summary. Returns true if something failed.
 fn complete(agent: &Agent) -> bool {
-    let snapshot = &agent.snapshot;
+    let snapshot = &agent.results.snapshot;
     if !snapshot.begin_completion() {
         return false;
     }
     let numbers = Numbers::of(agent);
-    let failures = agent.failures.take_fresh();
-    let is_complete = snapshot.complete(agent.table, &failures, &numbers.summary);
-    agent.sessions.each_file(EventFile::complete);
+    let failures = agent.results.failures.take_fresh();
+    let is_complete = snapshot.complete(agent.results.table, &failures, &numbers.summary);
+    agent.results.sessions.each_file(EventFile::complete);
     agent.plugins.write_plans(true);
     let is_there = snapshot.close();
     summary::print(agent, &Numbers::of(agent));

@@ -93,7 +93,7 @@ fn attach(vm: Vm, live: Live, local: Local<'_>, options: &[u8]) -> jint {
         Ok(Some(agent)) => {
             current::retire();
             agent.jvmti.dispose();
-            agent.snapshot.discard();
+            agent.results.snapshot.discard();
             JNI_ERR
         }
         Err((error, _)) => {
@@ -306,7 +306,7 @@ fn equip(
     let subscribers = Subscribers::new(prepared.collect());
     let agent = Agent::new(jvmti, config, pipeline, recorder, meta, subscribers);
     current::install(Box::new(agent)).map_err(|agent| {
-        agent.snapshot.discard();
+        agent.results.snapshot.discard();
         StartError::Agent(
             Code::Twice,
             "the agent was started twice at the same time".to_owned(),

@@ -18,9 +18,10 @@ use crate::ffi::table::{CAN_SET_NATIVE_METHOD_PREFIX, Capabilities, Event};
 use crate::ffi::vm::Vm;
 use crate::helper_classes::LoaderOfClass;
 use crate::messages::{self, Code};
-use crate::names::{decode, dotted, name_in};
+use crate::names::{decode, dotted};
+use crate::selection;
 use host::exclusions::is_excluded;
-use host::{ClassRequest, CodeSource, StructuralEdits, natives};
+use host::{ClassRequest, StructuralEdits, natives};
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::CString;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -81,8 +82,7 @@ fn environment(jvm: Jvm<'_>) -> Result<Jvmti, JvmtiError> {
 /// The `ClassFileLoadHook` event of the environment. The JVM sends it before those of the environments that can
 /// retransform, and only when a class is loaded or redefined.
 pub(crate) fn class_file_load_hook(agent: &Agent, load: &ClassFileLoad<'_>) {
-    let name = load.name.or_else(|| name_in(load.class_data));
-    if let Some(name) = name.filter(|name| !is_excluded(name)) {
+    if let Some(name) = load.name.filter(|name| !is_excluded(name)) {
         load.local.keeping_exception(|| apply(agent, load, name));
     }
 }
@@ -91,9 +91,6 @@ fn apply(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
     let Some(plugins) = agent.plugins.current() else {
         return;
     };
-    let loader = agent
-        .loaders
-        .kind(agent.jvmti, load.local, load.loader.as_ref());
     let edited = match load.class_being_redefined {
         Some(_) => of_class(agent, load, name).and_then(|edits| {
             let bytes = plugins
@@ -101,23 +98,20 @@ fn apply(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
                 .apply_structural_edits(&edits, load.class_data)?;
             Some((edits, bytes))
         }),
-        None if !plugins.wants(name, &loader, CodeSource::Unread) => return,
-        None => {
-            let domain = load.protection_domain.as_ref();
-            let asked = plugins.pipeline.needs_location();
-            let found = agent.code_sources.find(load.local, domain, asked);
+        None => selection::select(agent, load, name, &plugins).and_then(|selected| {
             let request = ClassRequest {
                 name,
-                loader: &agent.recorded_loader(load.local, load.loader.as_ref(), &loader),
-                location: found.for_selectors(),
+                loader: &selected.loader,
+                location: selected.location.for_selectors(),
                 bytes: load.class_data,
                 original: None,
                 retransforming: false,
             };
-            agent.upkeep.await_room(agent.table);
             let helpers = LoaderOfClass { agent, load };
-            plugins.pipeline.prepare(&request, agent.table, &helpers)
-        }
+            plugins
+                .pipeline
+                .prepare(&request, agent.results.table, &helpers)
+        }),
     };
     let Some((edits, bytes)) = edited else {
         return;
@@ -128,16 +122,26 @@ fn apply(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) {
             format_args!("the JVM has no memory for {}: {error}", decode(name)),
         );
     }
-    agent.reconstituted.keep(name, &bytes, load.class_data);
+    agent
+        .classes
+        .reconstituted
+        .keep(name, &bytes, load.class_data);
     let loader = load.loader.as_ref();
-    if let Some(loader) = agent.loaders.identify(agent.jvmti, load.local, loader) {
+    if let Some(loader) = agent
+        .classes
+        .loaders
+        .identify(agent.jvmti, load.local, loader)
+    {
         applied().insert((name.to_vec(), loader), edits);
     }
 }
 
 fn of_class(agent: &Agent, load: &ClassFileLoad<'_>, name: &[u8]) -> Option<StructuralEdits> {
     let loader = load.loader.as_ref();
-    let loader = agent.loaders.find(agent.jvmti, load.local, loader)?;
+    let loader = agent
+        .classes
+        .loaders
+        .find(agent.jvmti, load.local, loader)?;
     applied().get(&(name.to_vec(), loader)).cloned()
 }
 

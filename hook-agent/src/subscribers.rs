@@ -69,7 +69,7 @@ pub(crate) fn begin_prepared(agent: &'static Agent, jvm: Jvm<'_>) {
         return;
     };
     if let Err(cause) = begin(agent, jvm, jvmti, subscription) {
-        agent.failures.agent_failed();
+        agent.results.failures.agent_failed();
         messages::error(
             Code::JvmEvents,
             format_args!("no events of the JVM are recorded: {cause}"),
@@ -125,7 +125,7 @@ pub(crate) fn update_plugin_subscriptions(agent: &'static Agent, jvm: Jvm<'_>) {
         }
         let plugin = observer.plugin().to_owned();
         if let Err(cause) = subscribe(agent, jvm, observer) {
-            agent.failures.agent_failed();
+            agent.results.failures.agent_failed();
             messages::error(
                 Code::Observer,
                 format_args!(
@@ -197,7 +197,7 @@ pub(crate) fn begin_own_waits(agent: &'static Agent, jvm: Jvm<'_>) {
         return;
     }
     if let Err(cause) = begin_waits(agent, jvm, 0) {
-        agent.failures.agent_failed();
+        agent.results.failures.agent_failed();
         messages::error(
             Code::JvmEvents,
             format_args!("no waits and collections are recorded: {cause}"),

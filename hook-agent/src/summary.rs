@@ -21,16 +21,16 @@ impl Numbers {
     /// The current counts.
     pub fn of(agent: &Agent) -> Self {
         let plugins = agent.plugins.summary();
-        let failures = agent.failures.counts();
-        let (again, changed_again) = agent.again();
+        let failures = agent.results.failures.counts();
+        let (again, changed_again) = agent.classes.again();
         let summary = Summary {
-            seen: agent.seen(),
+            seen: agent.classes.seen(),
             selected: plugins.classes.saturating_sub(again),
             transformed: plugins.changed.saturating_sub(changed_again),
             failed: plugins.failed + failures.retransform,
             skipped_methods: plugins.skipped_methods,
             lost: 0,
-            unselected: agent.unselected.get().cloned().unwrap_or_default(),
+            unselected: agent.classes.unselected.get().cloned().unwrap_or_default(),
             failed_plugins: plugins.failed_plugins.clone(),
         };
         Self {
@@ -67,7 +67,7 @@ pub(crate) fn print(agent: &Agent, numbers: &Numbers) {
         plugins.time.as_secs_f64(),
         plugins.check_time.as_secs_f64(),
         plan_cache(plugins.plans),
-        agent.snapshot.path().display(),
+        agent.results.snapshot.path().display(),
     );
     if numbers.any_failed() {
         messages::coded_warning(line);
@@ -140,7 +140,7 @@ fn print_notes(plugins: &host::Summary) {
 /// Prints the methods that were left alone or became too long.
 fn print_methods(agent: &Agent, numbers: &Numbers) {
     let plugins = &numbers.plugins;
-    let left_to_interpreter = !agent.huge_methods.are_compiled();
+    let left_to_interpreter = !agent.classes.huge_methods.are_compiled();
     let kinds = [
         (
             Code::LeftAlone,

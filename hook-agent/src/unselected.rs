@@ -27,10 +27,10 @@ pub(crate) fn note(agent: &Agent, jvm: Jvm<'_>) {
         return;
     }
     let listed = jvm.with_frame(CAPACITY, |jvm| {
-        of_application(loaded_classes::list(&agent.loaders, jvm))
+        of_application(loaded_classes::list(&agent.classes.loaders, jvm))
     });
     if let Some(found) = listed {
-        let _ = agent.unselected.set(found); // noted once
+        let _ = agent.classes.unselected.set(found); // noted once
     }
 }
 

@@ -27,23 +27,23 @@ const BIND_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) fn start(agent: &'static Agent, jvm: Jvm<'_>) -> Result<(), String> {
     let thread = live::new_thread(jvm, "Classhook upkeep")
         .map_err(|cause| format!("the upkeep thread cannot be created: {cause}"))?;
-    agent.upkeep.set_started(true);
+    agent.threads.upkeep.set_started(true);
     thread::start(jvm, &thread, move |jvm| run(agent, jvm)).map_err(|error| {
-        agent.upkeep.set_started(false);
+        agent.threads.upkeep.set_started(false);
         format!("the upkeep thread cannot be started: {error}")
     })
 }
 
 /// The body of the upkeep thread.
 fn run(agent: &'static Agent, jvm: Jvm<'_>) {
-    let _stopped = Stopped(&agent.upkeep);
+    let _stopped = Stopped(&agent.threads.upkeep);
     bind_spans(agent, jvm);
     let mut growth = Growth::default();
-    while agent.upkeep.pause(REST) != Turn::Stop {
+    while agent.threads.upkeep.pause(REST) != Turn::Stop {
         retransform::retransform_prepared(agent, jvm);
-        while growth.is_due() && agent.table.wants_arrays() {
+        while growth.is_due() && agent.results.table.wants_arrays() {
             let defined = probe_arrays::define(jvm, 1);
-            agent.upkeep.arrays_come(defined.is_ok());
+            agent.threads.upkeep.arrays_come(defined.is_ok());
             growth.note(defined);
         }
         if let Err((code, text)) = counters::define(jvm) {
@@ -56,7 +56,8 @@ fn run(agent: &'static Agent, jvm: Jvm<'_>) {
 /// Waits until methods may get spans, or never will.
 pub(crate) fn await_spans(agent: &Agent) {
     let until = Instant::now() + BIND_TIMEOUT;
-    while agent.table.spans().is_held() && agent.is_running() && Instant::now() < until {
+    while agent.results.table.spans().is_held() && agent.run.is_running() && Instant::now() < until
+    {
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -64,13 +65,13 @@ pub(crate) fn await_spans(agent: &Agent) {
 /// Waits until the JVM finds the agent's native methods, which requires that `Agent_OnAttach` has returned. Then it
 /// instruments the classes whose spans were postponed.
 fn bind_spans(agent: &Agent, jvm: Jvm<'_>) {
-    let spans = agent.table.spans();
+    let spans = agent.results.table.spans();
     if !spans.is_held() {
         return;
     }
     let until = Instant::now() + BIND_TIMEOUT;
     while !live::bind_natives(jvm) {
-        if !agent.is_running() || Instant::now() > until {
+        if !agent.run.is_running() || Instant::now() > until {
             return messages::error(
                 Code::Thread,
                 "the JVM does not find the agent's native methods; no spans are recorded",
@@ -79,7 +80,7 @@ fn bind_spans(agent: &Agent, jvm: Jvm<'_>) {
         std::thread::sleep(Duration::from_millis(2));
     }
     let mut postponed = false;
-    for spans in agent.table.all_spans() {
+    for spans in agent.results.table.all_spans() {
         spans.hold(false);
         postponed |= spans.take_postponed();
     }

@@ -20,7 +20,7 @@ pub(crate) fn start(
     let thread = live::new_thread(jvm, "Classhook work")
         .map_err(|cause| format!("the worker thread cannot be created: {cause}"))?;
     let (sender, orders) = mpsc::channel();
-    let running = agent.control.begin();
+    let running = agent.threads.control.begin();
     thread::start(jvm, &thread, move |jvm| {
         let _running = running;
         run(agent, jvm, &orders, &answers);
@@ -32,9 +32,9 @@ pub(crate) fn start(
 /// The body of the worker thread.
 fn run(agent: &'static Agent, jvm: Jvm<'_>, orders: &Receiver<IncomingRequest>, answers: &Answers) {
     if agent.instruments_later() {
-        let _under_way = agent.work.begin(true);
+        let _under_way = agent.change.work.begin(true);
         upkeep_thread::await_spans(agent);
-        let _alone = agent.work.alone();
+        let _alone = agent.change.work.alone();
         retransform::retransform_loaded(agent, jvm);
     }
     for IncomingRequest {
@@ -43,8 +43,8 @@ fn run(agent: &'static Agent, jvm: Jvm<'_>, orders: &Receiver<IncomingRequest>, 
         ticket,
     } in orders
     {
-        let _under_way = agent.work.begin(request.can_be_cancelled());
-        let alone = agent.work.alone();
+        let _under_way = agent.change.work.begin(request.can_be_cancelled());
+        let alone = agent.change.work.alone();
         let reply = jvm.with_frame(commands::CAPACITY, |jvm| {
             commands::answer(agent, jvm, request, user)
         });

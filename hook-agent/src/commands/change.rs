@@ -35,12 +35,18 @@ pub(super) fn enable(
         let added = configured(plugin, options.unwrap_or_default())?;
         return add(context, config, added.plugins, |_| Ok(()));
     }
-    context.agent.table.spans().reset_limits(Some(plugin));
+    context
+        .agent
+        .results
+        .table
+        .spans()
+        .reset_limits(Some(plugin));
     set.pipeline.enable(plugin, true);
     renew(context.agent, set);
     let wants = |class: &LoadedClass<'_>, location: CodeSource<'_>| {
         let edits = context
             .agent
+            .classes
             .instrumented
             .find(&class.name, class.loader_id);
         !edits.is_some_and(|edits| holds(&edits, plugin))
@@ -60,7 +66,7 @@ pub(super) fn enable(
 
 /// Removes a plugin's edits from all classes.
 pub(super) fn disable(context: Context<'_>, plugin: &str) -> Result<Change, Refusal> {
-    let session = context.agent.sessions.find(plugin);
+    let session = context.agent.results.sessions.find(plugin);
     let plugin = session
         .as_ref()
         .map_or(plugin, |session| session.plugin.as_str());
@@ -131,7 +137,7 @@ pub(super) fn add(
     for name in &added {
         ready(name)?;
     }
-    let spans = context.agent.table.spans();
+    let spans = context.agent.results.table.spans();
     names.iter().for_each(|name| spans.reset_limits(Some(name)));
     exchange(context, config, pipeline);
     let set = refusals::current(context.agent)?;
@@ -191,30 +197,33 @@ fn keep_others(
 ) {
     let Context { agent, jvm } = context;
     let is_other = |class: &LoadedClass<'_>| {
-        let edits = agent.instrumented.find(&class.name, class.loader_id);
+        let edits = agent
+            .classes
+            .instrumented
+            .find(&class.name, class.loader_id);
         edits.is_some_and(|edits| !concerns(&edits))
             && !retransform::is_wanted(agent, jvm, class, &wants)
     };
     let kept = jvm.with_frame(loaded_classes::CAPACITY, |jvm| {
-        let classes = loaded_classes::list(&agent.loaders, jvm).filter(is_other);
+        let classes = loaded_classes::list(&agent.classes.loaders, jvm).filter(is_other);
         let key = |class: LoadedClass<'_>| (class.name, class.loader_id);
         classes.map(key).collect::<Vec<_>>()
     });
     for (name, loader) in kept.unwrap_or_default() {
-        agent.instrumented.renew(&name, loader, revision);
+        agent.classes.instrumented.renew(&name, loader, revision);
     }
 }
 
 /// Replaces the whole pipeline. Every plugin of the new one is enabled, even if it was disabled before.
 fn replace(context: Context<'_>, mut config: Config) -> Result<Change, Refusal> {
-    let sessions = &context.agent.sessions;
+    let sessions = &context.agent.results.sessions;
     let others = refusals::current(context.agent)?.config.plugins.clone();
     let at_work = |plugin: &PluginConfig| plugin.session > 0 && sessions.has(plugin.session);
     config.plugins.extend(others.into_iter().filter(at_work));
     let pipeline = pipeline_of(&config)?;
     let agent = context.agent;
     let former = FormerPlugins::of(&*refusals::current(agent)?);
-    agent.table.spans().reset_limits(None);
+    agent.results.table.spans().reset_limits(None);
     exchange(context, config, pipeline);
     let revision = refusals::current(agent)?.revision;
     let wants = |class: &LoadedClass<'_>, location: CodeSource<'_>| {
@@ -244,7 +253,10 @@ fn exchange(context: Context<'_>, config: Config, pipeline: Pipeline) {
 
 /// Checks whether this plugin set has instrumented a class already, for example when it was loaded.
 fn is_of(agent: &Agent, class: &LoadedClass<'_>, set: &PluginSet) -> bool {
-    let edits = agent.instrumented.find(&class.name, class.loader_id);
+    let edits = agent
+        .classes
+        .instrumented
+        .find(&class.name, class.loader_id);
     edits.is_some_and(|edits| edits.revision == set.revision)
 }
 
@@ -272,7 +284,7 @@ fn settled(
         lacks_metaspace,
     } = retransform::settle(agent, jvm, stale, wanted);
     if lacks_metaspace {
-        return Err(agent.metaspace.last_shortage().unwrap_or_default());
+        return Err(agent.change.metaspace.last_shortage().unwrap_or_default());
     }
     let by_plugins = failed_plugins(agent).into_iter().skip(before);
     let of_plugins = by_plugins.take(status::FAILURES).map(status::failure);

@@ -31,7 +31,12 @@ fn loader_of(agent: &Agent, jvm: Jvm<'_>, class: &LoadedClass<'_>) -> String {
     let loader = jvm.jvmti.class_loader(jvm.local, &class.class);
     loader.map_or_else(
         |_| binary(class.loader.as_str()),
-        |loader| agent.loaders.display(jvm.jvmti, jvm.local, loader.as_ref()),
+        |loader| {
+            agent
+                .classes
+                .loaders
+                .display(jvm.jvmti, jvm.local, loader.as_ref())
+        },
     )
 }
 
@@ -53,13 +58,18 @@ pub(super) fn classes(
         Selection::parse(&filters).map_err(|error| Refusal::new("H0110", error.to_string()))?;
     let agent = context.agent;
     let listed = context.jvm.with_frame(loaded_classes::CAPACITY, |jvm| {
-        let edits = |class: &LoadedClass<'_>| agent.instrumented.find(&class.name, class.loader_id);
+        let edits = |class: &LoadedClass<'_>| {
+            agent
+                .classes
+                .instrumented
+                .find(&class.name, class.loader_id)
+        };
         let is_listed = |class: &LoadedClass<'_>| {
             filter.matches_name(&class.name, &class.loader) == Verdict::Yes
                 && (!filter.needs_location() || came_from(agent, jvm, class, &filter))
                 && (!page.changed || edits(class).is_some())
         };
-        let mut all: Vec<_> = loaded_classes::list(&agent.loaders, jvm)
+        let mut all: Vec<_> = loaded_classes::list(&agent.classes.loaders, jvm)
             .filter(is_listed)
             .collect();
         let loader = |class: &LoadedClass<'_>| loader_of(agent, jvm, class);

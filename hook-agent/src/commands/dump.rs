@@ -13,7 +13,7 @@ use control::message::{Dump, Reset};
 pub(super) fn dump(context: Context<'_>) -> Result<Dump, Refusal> {
     let Context { agent, jvm } = context;
     recorded::write_all(agent, jvm).map_err(unwritten)?;
-    Ok(dumped(agent, agent.snapshot.length()))
+    Ok(dumped(agent, agent.results.snapshot.length()))
 }
 
 /// Writes the hits so far, and clears them in the same step.
@@ -25,7 +25,7 @@ pub(super) fn dump_and_reset(context: Context<'_>) -> Result<Dump, Refusal> {
 
 fn dumped(agent: &Agent, length: u64) -> Dump {
     Dump {
-        snapshot: agent.snapshot.path().display().to_string(),
+        snapshot: agent.results.snapshot.path().display().to_string(),
         length,
         classes: status::counts(agent),
     }
@@ -34,7 +34,7 @@ fn dumped(agent: &Agent, length: u64) -> Dump {
 /// Clears all recorded data, or that of one plugin's probes and the failures of its former versions.
 pub(super) fn reset(context: Context<'_>, plugin: Option<&str>) -> Result<Reset, Refusal> {
     let Context { agent, jvm } = context;
-    if let Some(session) = plugin.and_then(|plugin| agent.sessions.find(plugin)) {
+    if let Some(session) = plugin.and_then(|plugin| agent.results.sessions.find(plugin)) {
         agent.plugins.forget_failures(&session.plugin);
         session.file.reset(jvm, None);
         session.file.write(jvm, true);

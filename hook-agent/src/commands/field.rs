@@ -14,7 +14,8 @@ use jvms::access_flags::{ACC_ABSTRACT, ACC_STATIC, ACC_SYNTHETIC};
 pub(super) fn field(context: Context<'_>, class: &str, name: &str) -> Result<Field, Refusal> {
     let internal = class.replace('.', "/");
     let found = context.jvm.with_frame(loaded_classes::CAPACITY, |jvm| {
-        let all: Vec<LoadedClass<'_>> = loaded_classes::list(&context.agent.loaders, jvm).collect();
+        let all: Vec<LoadedClass<'_>> =
+            loaded_classes::list(&context.agent.classes.loaders, jvm).collect();
         let is_named = |class: &&LoadedClass<'_>| decode(&class.name) == internal;
         let named: Vec<&LoadedClass<'_>> = all.iter().filter(is_named).collect();
         let mut field = Field {

@@ -13,7 +13,7 @@ pub(super) fn off(context: Context<'_>) -> Off {
     Off {
         restored: report.retransformed,
         failed: failures(report.failed),
-        snapshot: agent.snapshot.path().display().to_string(),
+        snapshot: agent.results.snapshot.path().display().to_string(),
         natives: structural_edits::natives(),
         structures: structural_edits::structures(),
     }

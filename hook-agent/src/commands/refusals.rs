@@ -54,7 +54,7 @@ pub(super) fn leaving() -> Refusal {
 pub(super) fn known(agent: &Agent, plugin: &str) -> Result<(), Refusal> {
     let set = current(agent)?;
     let plugins = set.config.plugins.iter();
-    let at_work = plugins.filter(|plugin| agent.sessions.has(plugin.session));
+    let at_work = plugins.filter(|plugin| agent.results.sessions.has(plugin.session));
     let names: Vec<&str> = at_work.map(|plugin| plugin.name.as_str()).collect();
     if names.contains(&plugin) {
         return Ok(());

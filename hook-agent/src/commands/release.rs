@@ -17,7 +17,7 @@ const COVERAGE: &str = "coverage";
 ///
 /// If the agent has no such plugin, or is leaving already.
 pub(super) fn release(context: Context<'_>, plugin: &str) -> Result<Released, Refusal> {
-    let session = context.agent.sessions.find(plugin);
+    let session = context.agent.results.sessions.find(plugin);
     let plugin = session
         .as_ref()
         .map_or(plugin, |session| session.plugin.as_str());
@@ -53,8 +53,8 @@ pub(super) fn release(context: Context<'_>, plugin: &str) -> Result<Released, Re
 fn is_needed(agent: &Agent, plugin: &str) -> bool {
     let others = super::status::plugins(agent);
     let mut others = others.iter().filter(|other| other.name != plugin);
-    let commands = agent.control.holders();
-    !agent.is_visit_over()
+    let commands = agent.threads.control.holders();
+    !agent.run.is_visit_over()
         || others.any(|other| other.state == PluginState::On)
         || commands.iter().any(|other| !is_of(agent, other, plugin))
         || agent.subscribers.recording().is_some()
@@ -63,7 +63,7 @@ fn is_needed(agent: &Agent, plugin: &str) -> bool {
 
 /// Checks whether a command holds this plugin. A holder may use the id of a session instead of the plugin's name.
 fn is_of(agent: &Agent, holder: &Holder, plugin: &str) -> bool {
-    let session = agent.sessions.find(&holder.plugin);
+    let session = agent.results.sessions.find(&holder.plugin);
     let held = session.as_ref().map(|session| session.plugin.as_str());
     held.unwrap_or(&holder.plugin) == plugin
 }

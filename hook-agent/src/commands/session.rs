@@ -27,19 +27,19 @@ pub(super) fn begin(
     asked: SessionRequest,
 ) -> Result<Change, Refusal> {
     let agent = context.agent;
-    let known = agent.sessions.find(&asked.id);
+    let known = agent.results.sessions.find(&asked.id);
     let number = known.as_ref().map(|session| session.number);
     let number = number
-        .or_else(|| agent.sessions.free_number())
+        .or_else(|| agent.results.sessions.free_number())
         .ok_or_else(too_many)?;
     let added = change::configured(plugin, options.unwrap_or_default())?;
     let mut config = refusals::current(agent)?.config.clone();
     config.agent.cache = cache;
     config
         .plugins
-        .retain(|plugin| agent.sessions.has(plugin.session));
+        .retain(|plugin| agent.results.sessions.has(plugin.session));
     if known.is_some() {
-        agent.table.spans_of(number).reset_limits(None);
+        agent.results.table.spans_of(number).reset_limits(None);
         return change::add(context, config, in_session(&added, number), |_| Ok(()));
     }
     let name = added.plugins.first().map(|plugin| plugin.name.clone());
@@ -47,7 +47,7 @@ pub(super) fn begin(
     let mut begun = None;
     let started = |instance: &str| {
         let (session, file) = started(context, number, (&name, instance), &added, &asked)?;
-        agent.sessions.add(session);
+        agent.results.sessions.add(session);
         begun = Some(Begun {
             plugin: instance.to_owned(),
             file,
@@ -65,7 +65,7 @@ pub(super) fn begin(
 /// instrumented, the file is removed.
 pub(super) fn end(context: Context<'_>, session: &Session) {
     let Context { agent, jvm } = context;
-    let spans = agent.table.spans_of(session.number);
+    let spans = agent.results.table.spans_of(session.number);
     // Methods that are still running leave no record.
     spans.set_mode(SpanMode::Off, |_| true);
     subscribers::end_waits(agent, session.number);
@@ -74,7 +74,7 @@ pub(super) fn end(context: Context<'_>, session: &Session) {
     if spans.is_empty() {
         session.file.remove();
     }
-    agent.sessions.remove(session.number);
+    agent.results.sessions.remove(session.number);
 }
 
 /// The plugins in this session.
@@ -100,16 +100,16 @@ fn started(
     };
     let mut meta = Meta {
         run: asked.id.clone(),
-        start_ms: agent.sessions.start_ms(process::now_ms()),
+        start_ms: agent.results.sessions.start_ms(process::now_ms()),
         plugins: vec![name.to_owned()],
         file_name: String::new(),
-        ..agent.meta.clone()
+        ..agent.results.meta.clone()
     };
     if let Some(name) = &settings.file_name {
         meta.file_name = name.of(&meta, &process::user());
     }
     let file = EventFile::new(number, meta, &settings);
-    recorded::begin_session(agent.table, number, &file);
+    recorded::begin_session(agent.results.table, number, &file);
     let path = file.open(jvm).map_err(|cause| {
         let folder = settings.output.display();
         let message = format!("no event file can be written to {folder}: {cause}");

@@ -25,7 +25,7 @@ pub(super) fn status(context: Context<'_>) -> Status {
             .unwrap_or_default()
     };
     // A command refers to its session by an id; the answer shows the plugin.
-    let named = |holder: Holder| match agent.sessions.find(&holder.plugin) {
+    let named = |holder: Holder| match agent.results.sessions.find(&holder.plugin) {
         Some(session) => Holder {
             plugin: session.plugin.clone(),
             ..holder
@@ -33,7 +33,7 @@ pub(super) fn status(context: Context<'_>) -> Status {
         None => holder,
     };
     let numbers = Numbers::of(agent);
-    let not_retransformed = agent.failures.of_retransformation().into_iter();
+    let not_retransformed = agent.results.failures.of_retransformation().into_iter();
     let not_retransformed = not_retransformed.map(|found| Failure {
         code: found.code,
         class: found.class,
@@ -52,24 +52,35 @@ pub(super) fn status(context: Context<'_>) -> Status {
             property(c"java.vm.name"),
             property(c"java.vm.version")
         ),
-        uptime_ms: agent.uptime().as_millis().try_into().unwrap_or(u64::MAX),
-        snapshot: agent.snapshot.path().display().to_string(),
-        jacoco_tcp: agent.jacoco_address.get().map(ToString::to_string),
+        uptime_ms: agent
+            .run
+            .uptime()
+            .as_millis()
+            .try_into()
+            .unwrap_or(u64::MAX),
+        snapshot: agent.results.snapshot.path().display().to_string(),
+        jacoco_tcp: agent.threads.jacoco_address.get().map(ToString::to_string),
         run: agent.settings.run.clone().unwrap_or_default(),
         plugins: plugins(agent),
         classes: counts(agent),
-        arrays: agent.table.arrays(),
+        arrays: agent.results.table.arrays(),
         hits: hits(agent),
         failures: failures.chain(not_retransformed).take(FAILURES).collect(),
         own_failures: numbers.own_failures,
         natives: structural_edits::natives(),
         structures: structural_edits::structures(),
-        progress: agent.work.progress(),
+        progress: agent.change.work.progress(),
         left_alone: left_alone.map(remark).collect(),
         notes,
         plan_cache: numbers.plugins.plans.map(plan_cache),
-        holders: agent.control.holders().into_iter().map(named).collect(),
-        shortage: agent.metaspace.last_shortage(),
+        holders: agent
+            .threads
+            .control
+            .holders()
+            .into_iter()
+            .map(named)
+            .collect(),
+        shortage: agent.change.metaspace.last_shortage(),
     }
 }
 
@@ -113,7 +124,7 @@ pub(super) fn counts(agent: &Agent) -> ClassCounts {
         failed: summary.failed,
         skipped_methods: summary.skipped_methods,
         huge_methods: plugins.huge_methods,
-        huge_methods_are: huge_methods(agent.huge_methods.limit()),
+        huge_methods_are: huge_methods(agent.classes.huge_methods.limit()),
         time_us: micros(plugins.time),
         check_time_us: micros(plugins.check_time),
     }
@@ -149,10 +160,14 @@ pub(super) fn plugins(agent: &Agent) -> Vec<Plugin> {
             host::PluginState::Disabled => PluginState::Off,
             host::PluginState::Failed => PluginState::Failed,
         },
-        changed: agent.instrumented.count(|edits| edits.are_of(&config.name)),
+        changed: agent
+            .classes
+            .instrumented
+            .count(|edits| edits.are_of(&config.name)),
         select: config.select.clone(),
         unmatched,
     };
-    let at_work = |((config, _), _): &((&PluginConfig, _), _)| agent.sessions.has(config.session);
+    let at_work =
+        |((config, _), _): &((&PluginConfig, _), _)| agent.results.sessions.has(config.session);
     configured.filter(at_work).map(plugin).collect()
 }

@@ -16,7 +16,7 @@ pub(super) fn test(context: Context<'_>, name: String, ends: bool) -> Result<Tes
     let id = format!("command:{name}");
     if ends {
         if !test_runs::end(agent, jvm, &id) {
-            let under_way = agent.tests.open().names().join(", ");
+            let under_way = agent.results.tests.open().names().join(", ");
             let refusal = Refusal::new("H0709", format!("no test `{name}` is under way"));
             return Err(match under_way.as_str() {
                 "" => refusal,
@@ -32,6 +32,6 @@ pub(super) fn test(context: Context<'_>, name: String, ends: bool) -> Result<Tes
         test_runs::begin_alone(agent, jvm, test);
     }
     Ok(Test {
-        under_way: agent.tests.open().names(),
+        under_way: agent.results.tests.open().names(),
     })
 }

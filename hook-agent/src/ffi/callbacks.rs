@@ -10,6 +10,7 @@ use super::jvmti::Jvmti;
 use super::phases::Live;
 use super::refs::Local;
 use super::table::{EventCallbacks, JvmtiEnv};
+use crate::names::name_in;
 use jni_sys::{JNIEnv, jclass, jint, jobject};
 use std::ffi::{CStr, c_char, c_uchar};
 use std::ptr::NonNull;
@@ -60,7 +61,7 @@ unsafe extern "system" fn class_file_load_hook(
     // SAFETY: the environment of the loading thread, valid during the callback; the agent enables this
     // event in the live phase only, so JNI is legal.
     let local = unsafe { Local::new(jni) };
-    let load = ClassFileLoad {
+    let mut load = ClassFileLoad {
         local,
         jvmti,
         class_being_redefined: local.borrow(class_being_redefined),
@@ -73,7 +74,10 @@ unsafe extern "system" fn class_file_load_hook(
         new_class_data_len,
         new_class_data,
     };
-    guard((), || handlers.class_file_load_hook(&load));
+    guard((), || {
+        load.name = load.name.or_else(|| name_in(load.class_data));
+        handlers.class_file_load_hook(&load);
+    });
 }
 
 unsafe extern "system" fn class_prepare(

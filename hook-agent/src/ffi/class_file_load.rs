@@ -17,7 +17,8 @@ pub(crate) struct ClassFileLoad<'a> {
     pub class_being_redefined: Option<LocalRef<'a>>,
     /// The defining loader; `None` is the bootstrap loader.
     pub loader: Option<LocalRef<'a>>,
-    /// Internal name in modified UTF-8; `None` if the class is defined without one.
+    /// Internal name in modified UTF-8. A class that is defined without one has the name of its class file; `None` if
+    /// that cannot be read.
     pub name: Option<&'a [u8]>,
     /// The class's protection domain; may be absent.
     pub protection_domain: Option<LocalRef<'a>>,

@@ -443,7 +443,7 @@ impl<'a> Change<'a> {
     fn held(self, targets: &[Target]) -> Vec<(Vec<u8>, LoaderId, Option<Edits>)> {
         let held = |target: &Target| {
             let loader = target.loaded.as_ref()?.loader;
-            let edits = self.agent.instrumented.find(&target.name, loader);
+            let edits = self.agent.classes.instrumented.find(&target.name, loader);
             Some((target.name.clone(), loader, edits))
         };
         targets.iter().filter_map(held).collect()
@@ -453,7 +453,7 @@ impl<'a> Change<'a> {
     /// parsed, holds its former edits.
     fn put_back(self, held: Vec<(Vec<u8>, LoaderId, Option<Edits>)>) {
         for (name, loader, edits) in held {
-            self.agent.instrumented.note(&name, loader, edits);
+            self.agent.classes.instrumented.note(&name, loader, edits);
         }
     }
 

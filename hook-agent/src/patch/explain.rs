@@ -47,7 +47,7 @@ fn with_file(
     if let Some((patched, _)) = &patched {
         let _ = writeln!(text, "// {}", in_force::label(patched)); // writing to a string cannot fail
     }
-    let kept = agent.reconstituted.find(&class.name, &file);
+    let kept = agent.classes.reconstituted.find(&class.name, &file);
     let (bytes, original) = match &patched {
         Some((patched, prefixed)) => (prefixed, Some(patched.bytes.as_slice())),
         None => (&file, kept.as_deref()),
@@ -68,7 +68,9 @@ fn with_file(
 /// Writes the class with the edits. Returns the reason why a plugin's edits are missing, else an empty text.
 fn write(agent: &Agent, request: &ClassRequest<'_>, text: &mut String) -> Result<String, String> {
     let (outcome, explanation) = match agent.plugins.current() {
-        Some(set) => set.pipeline.explain(request, agent.table, &mut Vec::new()),
+        Some(set) => set
+            .pipeline
+            .explain(request, agent.results.table, &mut Vec::new()),
         None => (Outcome::Unchanged, Explanation::default()),
     };
     // The plan's locations refer to the class file that the plugins saw.

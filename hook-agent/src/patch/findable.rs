@@ -61,12 +61,16 @@ fn loaders<'a>(
             continue;
         };
         let id = agent
+            .classes
             .loaders
             .identify(jvm.jvmti, jvm.local, loader.as_ref());
         if !id.is_some_and(|id| seen.insert(id)) {
             continue;
         }
-        let displayed = agent.loaders.display(jvm.jvmti, jvm.local, loader.as_ref());
+        let displayed = agent
+            .classes
+            .loaders
+            .display(jvm.jvmti, jvm.local, loader.as_ref());
         let is_builtin = ["boot", "platform", "app"].contains(&displayed.as_str());
         let loader = if is_builtin { None } else { loader };
         match admitted(&displayed) {

@@ -211,7 +211,7 @@ fn runs_own_code(agent: &Agent, target: &Target) -> bool {
     let Some(loaded) = &target.loaded else {
         return true;
     };
-    let edits = agent.instrumented.find(&target.name, loaded.loader);
+    let edits = agent.classes.instrumented.find(&target.name, loaded.loader);
     edits.is_none_or(|edits| edits.plugins.iter().all(|by| in_force::is_label(by)))
 }
 

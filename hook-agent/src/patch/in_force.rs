@@ -35,7 +35,7 @@ pub(crate) fn find(
     class: PatchCandidate<'_>,
 ) -> Option<(Arc<PatchedClass>, Vec<u8>)> {
     let (id, displayed) = (OnceCell::new(), OnceCell::new());
-    let loaders = &agent.loaders;
+    let loaders = &agent.classes.loaders;
     let display = || -> &String {
         displayed.get_or_init(|| loaders.display(agent.jvmti, local, class.loader))
     };

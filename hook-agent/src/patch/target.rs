@@ -179,11 +179,14 @@ fn loaded_classes(
             continue;
         };
         let loader = jvmti.class_loader(local, &class)?;
-        let displayed_loader = agent.loaders.display(jvmti, local, loader.as_ref());
+        let displayed_loader = agent.classes.loaders.display(jvmti, local, loader.as_ref());
         if !admitted(&displayed_loader) {
             continue;
         }
-        let id = agent.loaders.identify(jvmti, local, loader.as_ref());
+        let id = agent
+            .classes
+            .loaders
+            .identify(jvmti, local, loader.as_ref());
         let loaded = TargetClass {
             class: local.globalize(&class).ok_or(JvmtiError::OUT_OF_MEMORY)?,
             loader: id.ok_or(JvmtiError::OUT_OF_MEMORY)?,

@@ -136,9 +136,9 @@ pub(crate) fn vm_event(agent: &Agent, jvmti: Jvmti, event: VmEvent) {
 /// in a while, as a program may run for long in this state.
 fn write_files(agent: &Agent) {
     if agent.subscribers.is_first_exhaustion_in(SHORTEST_INTERVAL) {
-        agent.signal.flush_within(TIMEOUT);
+        agent.threads.signal.flush_within(TIMEOUT);
     } else {
-        agent.signal.flush();
+        agent.threads.signal.flush();
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The JVM, as files describe it.
 pub(super) fn jvm_of(agent: &Agent) -> Jvm {
-    let meta = &agent.meta;
+    let meta = &agent.results.meta;
     Jvm {
         pid: meta.pid,
         version: meta.jvm.clone(),

@@ -227,7 +227,10 @@ fn keep_classes(
         let Ok(loader) = jvm.jvmti.class_loader(jvm.local, class) else {
             return;
         };
-        let loader = agent.loaders.kind(jvm.jvmti, jvm.local, loader.as_ref());
+        let loader = agent
+            .classes
+            .loaders
+            .kind(jvm.jvmti, jvm.local, loader.as_ref());
         if let (false, Some(node)) = (matches!(loader, Loader::Other(_)), node(tag)) {
             search.root(node, PathRoot::PermanentClass);
         }

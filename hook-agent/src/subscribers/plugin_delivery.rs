@@ -284,7 +284,7 @@ impl PluginDelivery {
             );
         }
         if retired {
-            self.agent.failures.agent_failed();
+            self.agent.results.failures.agent_failed();
         }
         self.tables.cause = Some(failure.cause);
         self.tables.retired |= retired;

@@ -28,7 +28,7 @@ impl SubscriberFile {
             number => format!("{number}.{extension}"),
         };
         Self {
-            path: agent.snapshot.path().with_extension(extension),
+            path: agent.results.snapshot.path().with_extension(extension),
         }
     }
 

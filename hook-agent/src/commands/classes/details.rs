@@ -59,7 +59,7 @@ fn source(jvm: Jvm<'_>, class: &LoadedClass<'_>) -> String {
 
 fn loaders(agent: &Agent, jvm: Jvm<'_>, class: &LoadedClass<'_>) -> Vec<ClassLoader> {
     match jvm.jvmti.class_loader(jvm.local, &class.class) {
-        Ok(loader) => agent.loaders.chain(jvm, loader),
+        Ok(loader) => agent.classes.loaders.chain(jvm, loader),
         Err(_) => Vec::new(),
     }
 }
