@@ -15,7 +15,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub struct ExplainError {
-    /// The code, as a message shows it
+    /// Explain this code, as a message shows it
     #[arg(value_name = "CODE", value_parser = parse)]
     pub code: &'static ErrorCode,
 }
