@@ -20,6 +20,8 @@ mod output;
 mod private_constructor;
 mod record_members;
 mod record_pattern;
+mod record_pattern_code;
+mod record_pattern_ecj;
 mod record_pattern_tests;
 mod scala;
 mod string_switch;

@@ -12,11 +12,11 @@ use jvms::opcode;
 use super::context::FilterContext;
 use super::nodes::Nodes;
 use super::output::{FilterOutput, Replacement};
-use super::record_pattern;
-use crate::class::{Constant, Operand};
+use super::record_pattern_code::{Test, finds_pattern, is_number, local};
+use super::{record_pattern, record_pattern_ecj};
+use crate::class::Operand;
 use crate::flow::Labels;
 
-const SWITCHES: &str = "java/lang/runtime/SwitchBootstraps";
 /// The class that checks whether a primitive value can be converted without loss.
 const CONVERSIONS: &str = "java/lang/runtime/ExactConversionsSupport";
 
@@ -26,6 +26,11 @@ pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
     };
     let nodes = context.nodes;
     let restarts = ignore_restarts(nodes, output);
+    for handler in context.code.handlers {
+        if let Some((first, last)) = record_pattern_ecj::handler(context, handler) {
+            output.ignore(nodes, first, last);
+        }
+    }
     let tests = components(context);
     if tests.is_empty() {
         return;
@@ -49,13 +54,6 @@ pub(super) fn apply(context: &FilterContext<'_>, output: &mut FilterOutput) {
 
 /// A branch: the index of the instruction, and the branch number.
 type Edge = (usize, u32);
-
-/// A test of a component: its first node, and its jump or `switch`.
-#[derive(Debug, Clone, Copy)]
-struct Test {
-    from: usize,
-    to: usize,
-}
 
 struct Patterns<'a> {
     nodes: &'a Nodes<'a>,
@@ -142,7 +140,7 @@ impl Patterns<'_> {
 
     fn ignore(&self, tests: &[Test], output: &mut FilterOutput) {
         for test in tests {
-            output.ignore(self.nodes, test.from, test.to);
+            output.ignore(self.nodes, test.from, test.end);
         }
     }
 
@@ -252,13 +250,17 @@ fn type_test(nodes: &Nodes<'_>, at: usize) -> bool {
 fn components(context: &FilterContext<'_>) -> HashMap<usize, Test> {
     let nodes = context.nodes;
     let handlers = context.code.handlers.iter();
-    let accessors = handlers.filter(|handler| record_pattern::is_handler(context, handler));
-    accessors
-        .filter_map(|handler| {
-            let call = nodes.skip_to_instruction(nodes.label(handler.start)?)?;
-            Some((call, test_of(nodes, call)?))
-        })
-        .collect()
+    let tests = handlers.filter_map(|handler| {
+        let call = nodes.skip_to_instruction(nodes.label(handler.start)?)?;
+        let test = if record_pattern::is_handler(context, handler) {
+            test_of(nodes, call)?
+        } else {
+            record_pattern_ecj::handler(context, handler)?;
+            record_pattern_ecj::test_of(nodes, call)?
+        };
+        Some((call, test))
+    });
+    tests.collect()
 }
 
 /// Finds the test of the component that an accessor returns.
@@ -289,7 +291,7 @@ fn test_of(nodes: &Nodes<'_>, call: usize) -> Option<Test> {
     }
     let to = nodes.next_instruction(condition)?;
     matching(nodes, to)?;
-    is_loaded.then_some(Test { from, to })
+    is_loaded.then_some(Test { from, to, end: to })
 }
 
 /// Finds a `switch` over the types of a component, which starts with its index.
@@ -300,7 +302,11 @@ fn switch_of(nodes: &Nodes<'_>, zero: usize, component: u16) -> Option<Test> {
     let is_loaded = local(nodes, load, opcode::ILOAD..=opcode::ALOAD)? == component;
     let to = nodes.next_instruction(found_behind(nodes, load)?)?;
     nodes.switch_labels(to)?;
-    is_loaded.then_some(Test { from: zero, to })
+    is_loaded.then_some(Test {
+        from: zero,
+        to,
+        end: to,
+    })
 }
 
 /// Returns the call in the code that finds the case of a pattern; the code starts with the value.
@@ -315,23 +321,6 @@ fn found_behind(nodes: &Nodes<'_>, value: usize) -> Option<usize> {
     finds_pattern(nodes, Some(call)).then_some(call)
 }
 
-/// Checks whether an instruction finds the case of a pattern.
-fn finds_pattern(nodes: &Nodes<'_>, at: Option<usize>) -> bool {
-    let instruction = at.and_then(|at| nodes.instruction(at));
-    matches!(
-        instruction.map(|instruction| &instruction.operand),
-        Some(Operand::Dynamic(site)) if site.bootstrap.owner == SWITCHES
-    )
-}
-
-fn local(nodes: &Nodes<'_>, at: usize, opcodes: std::ops::RangeInclusive<u8>) -> Option<u16> {
-    let is_one = opcodes.contains(&nodes.opcode(at)?);
-    match nodes.instruction(at)?.operand {
-        Operand::Local(local) if is_one => Some(local),
-        _ => None,
-    }
-}
-
 /// Leaves out the code that restarts a `switch` over patterns after a case, because a component or the guard does not
 /// match. Returns its first instructions.
 fn ignore_restarts(nodes: &Nodes<'_>, output: &mut FilterOutput) -> HashSet<usize> {
@@ -341,7 +330,8 @@ fn ignore_restarts(nodes: &Nodes<'_>, output: &mut FilterOutput) -> HashSet<usiz
     }
     let gotos = (0..nodes.len()).filter(|at| nodes.opcode(*at) == Some(opcode::GOTO));
     for goto in gotos {
-        if let Some(first) = restart(nodes, goto) {
+        let first = restart(nodes, goto).or_else(|| record_pattern_ecj::restart(nodes, goto));
+        if let Some(first) = first {
             output.ignore(nodes, first, goto);
             restarts.insert(first);
         }
@@ -356,10 +346,5 @@ fn restart(nodes: &Nodes<'_>, goto: usize) -> Option<usize> {
     let store = nodes.previous_instruction(goto)?;
     local(nodes, store, opcode::ISTORE..=opcode::ISTORE)?;
     let number = nodes.previous_instruction(store)?;
-    let is_number = match (nodes.opcode(number)?, &nodes.instruction(number)?.operand) {
-        (opcode::ICONST_0..=opcode::ICONST_5 | opcode::BIPUSH | opcode::SIPUSH, _) => true,
-        (opcode::LDC, Operand::Constant(constant)) => !matches!(constant, Constant::String(_)),
-        _ => false,
-    };
-    is_number.then_some(number)
+    is_number(nodes, number).then_some(number)
 }

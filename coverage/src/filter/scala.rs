@@ -4,6 +4,7 @@
 
 mod case_class;
 mod companion;
+mod enumeration;
 mod lazy_value;
 mod member;
 mod no_match;
@@ -41,6 +42,8 @@ fn is_generated(member: Member<'_>) -> bool {
         || member.is_default()
         || member.is_constructor_of_value()
         || lazy_value::is_accessor(member)
+        || lazy_value::is_initializer(member)
+        || enumeration::is_generated(member)
         || case_class::is_generated(member)
         || companion::is_generated(member, is_generated)
 }

@@ -87,6 +87,39 @@ fn record_patterns_of_jdk_21_are_counted_as_on_newer_ones() {
     record_patterns(&jdks::newest(), &test_file("counted/java21"), folder.path());
 }
 
+/// Eclipse's compiler has the return of a `switch` expression on the line of the `switch`, javac on that of the last
+/// case. It reads the components again for each case on the same record.
+#[test]
+fn record_patterns_of_eclipse_match_or_do_not_as_those_of_javac() {
+    let (folder, jdk) = (scratch(), jdks::newest());
+    let text = std::fs::read_to_string(test_file("counted/java/RecordPatterns.java"));
+    let source = folder.path().join("RecordPatterns.java");
+    let [read, other] = ["Square two) -> 2; // ", "// partly"];
+    let text = text.expect("a source").replace(other, "// missed");
+    let text = text.replace(&format!("{read}missed"), &format!("{read}partly"));
+    std::fs::write(&source, text).expect("a writable folder");
+    let classes = folder.path().join("classes");
+    let main = "org.eclipse.jdt.internal.compiler.batch.Main";
+    let compiler = [artifacts::path("ecj")];
+    compile(
+        &jdk,
+        &compiler,
+        main,
+        &["--release", "21", "-g"],
+        &classes,
+        &source,
+    );
+    let program = Program {
+        jdk: &jdk,
+        source,
+        package: "counted",
+        main: "counted.RecordPatterns",
+        classes: &classes,
+        others: Vec::new(),
+    };
+    program.check(folder.path(), 38);
+}
+
 #[test]
 fn inline_functions_that_tests_call_and_last_lines_of_suspend_functions_are_covered() {
     let (folder, jdk) = (scratch(), jdks::newest());
@@ -166,6 +199,36 @@ fn members_that_the_compiler_of_scala_generates_are_left_out() {
         others: vec![library],
     };
     program.check(folder.path(), 50);
+}
+
+#[test]
+fn members_that_the_compiler_of_scala_3_generates_are_left_out() {
+    let (folder, jdk) = (scratch(), jdk_of_compilers());
+    let libraries = artifacts::paths(&["scala3-library", "scala-library"]);
+    let compiler = [
+        "scala3-compiler",
+        "scala3-interfaces",
+        "scala3-tasty",
+        "scala-asm",
+    ];
+    let compiler = [artifacts::paths(&compiler), libraries.clone()].concat();
+    let (classes, source) = (
+        folder.path().join("classes"),
+        test_file("counted/scala3/Members.scala"),
+    );
+    let joined = std::env::join_paths(&libraries).expect("paths without colons");
+    let words = ["-classpath", joined.to_str().expect("text")];
+    let main = "dotty.tools.dotc.Main";
+    compile(&jdk, &compiler, main, &words, &classes, &source);
+    let program = Program {
+        jdk: &jdk,
+        source,
+        package: "counted",
+        main: "counted.Main",
+        classes: &classes,
+        others: libraries,
+    };
+    program.check(folder.path(), 60);
 }
 
 #[test]

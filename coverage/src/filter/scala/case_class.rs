@@ -17,7 +17,7 @@ const OF_PRODUCT: [&str; 7] = [
 
 /// Checks whether a compiler generated the method.
 pub(super) fn is_generated(member: Member<'_>) -> bool {
-    if !member.class.interfaces.contains(&"scala/Product") {
+    if !is_case_class(member) {
         return false;
     }
     let of_class = member.others("<init>").find_map(|made| made.lines.first());
@@ -35,8 +35,16 @@ pub(super) fn is_generated(member: Member<'_>) -> bool {
             member.has_type(opcode::INSTANCEOF, member.class.name)
         }
         ("writeReplace", _) => is_replacement(member),
+        ("ordinal", "()I") => is_constant(member),
         (name, _) => is_element(member, name),
     }
+}
+
+/// Checks for a case class, or a case of an `enum`, which inherits the interface.
+fn is_case_class(member: Member<'_>) -> bool {
+    let has = |name: &str| member.others(name).next().is_some();
+    member.class.interfaces.contains(&"scala/Product")
+        || (has("productArity") && has("productElement"))
 }
 
 /// Checks whether a method only returns the serialization proxy of an object.

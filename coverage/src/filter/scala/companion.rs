@@ -14,7 +14,7 @@ pub(super) fn is_generated(
     let Some(class) = member.class.name.strip_suffix('$') else {
         return false;
     };
-    if case_class::is_replacement(member) || is_read(member) {
+    if case_class::is_replacement(member) || is_read(member) || is_conversion(member, class) {
         return true;
     }
     let mut extractors = member.others("unapply");
@@ -30,10 +30,17 @@ pub(super) fn is_generated(
         "unapply" => is_extractor(member, class),
         "apply" => member.creates(class),
         "toString" => case_class::is_constant(member),
-        "fromProduct" => true,
         "<clinit>" | "<init>" => holds_nothing(member, class, line, is_member_generated),
         _ => false,
     }
+}
+
+/// Checks for the method of Scala 3 that converts a product to the case class.
+fn is_conversion(member: Member<'_>, class: &str) -> bool {
+    member.name == "fromProduct"
+        && member.descriptor.starts_with("(Lscala/Product;)L")
+        && (member.has_type(opcode::NEW, class)
+            || member.calls().any(|call| call.name == member.name))
 }
 
 /// Checks for the method that replaces a deserialized object by the singleton.

@@ -1,11 +1,13 @@
 //! Lazy values: the source does not contain the tests whether they are computed.
 
+use std::ops::Range;
+
 use jvms::opcode;
 
 use super::super::context::FilterContext;
 use super::super::output::FilterOutput;
 use super::member::Member;
-use crate::class::{Instruction, Operand};
+use crate::class::{CodeDescription, Instruction, MemberRef, Operand};
 use crate::flow::InstructionKind;
 
 /// Name parts of methods that compute lazy values, in Scala 2 and 3.
@@ -15,7 +17,10 @@ const COMPUTES: [&str; 2] = ["$lzycompute", "$lzyINIT"];
 /// own.
 pub(super) fn is_accessor(member: Member<'_>) -> bool {
     let computes = |name: &str| COMPUTES.iter().any(|part| name.contains(part));
-    if let Some(name) = member.name.strip_suffix(COMPUTES[0]) {
+    let computed = COMPUTES
+        .iter()
+        .find_map(|part| member.name.split_once(part));
+    if let Some((name, _)) = computed {
         // The code of a trait's value is in the trait.
         return member
             .calls()
@@ -43,23 +48,63 @@ pub(super) fn ignore_tests(context: &FilterContext<'_>, output: &mut FilterOutpu
         if let Some(jump) = jump.filter(|jump| code[..*jump].iter().any(reads_state)) {
             ignore(context, output, |index| index <= jump);
         }
-    } else if name.contains(COMPUTES[1]) {
-        let lines = context.code.lines;
-        let first = lines.first().map(|line| line.number);
-        let has_others = lines.iter().any(|line| Some(line.number) != first);
-        let line_of = |bci: u16| {
-            let mut before = lines.iter().filter(|line| line.bci <= bci);
-            before.next_back().map(|line| line.number)
-        };
-        ignore(context, output, |index| {
-            let at = &code[index];
-            let decides = matches!(
-                InstructionKind::of(at.opcode),
-                InstructionKind::Branch | InstructionKind::Switch
-            );
-            line_of(at.bci) == first && (has_others || decides)
-        });
+    } else if name.contains(COMPUTES[1])
+        && let Some(body) = body(context.code)
+    {
+        ignore(context, output, |index| !body.contains(&code[index].bci));
     }
+}
+
+/// Finds the bcis of the source's code in a method of Scala 3. The widest handler protects it, and the store of the
+/// value, perhaps boxed, follows: `store, load, ifnonnull, getstatic NullValue$`.
+fn body(code: &CodeDescription<'_>) -> Option<Range<u16>> {
+    let handlers = code.handlers.iter();
+    let of_all = handlers.filter(|handler| handler.catch_type.is_none());
+    let widest = of_all.max_by_key(|handler| handler.end.saturating_sub(handler.start))?;
+    let protected = widest.start..widest.end;
+    let marks_null = |at: &Instruction<'_>| {
+        let is_mark = |field: &MemberRef<'_>| field.owner == NULL_VALUE;
+        matches!(at.operand, Operand::Member(field) if is_mark(field))
+    };
+    let mut all = code.instructions.iter();
+    let end = all.rposition(|at| protected.contains(&at.bci) && marks_null(at));
+    let store = end.and_then(|end| end.checked_sub(3));
+    let boxes =
+        |at: &Instruction<'_>| matches!(at.operand, Operand::Member(call) if call.owner == BOXES);
+    let before = store.and_then(|store| code.instructions.get(store.checked_sub(1)?));
+    let last = before.filter(|before| boxes(before));
+    let last = last.or_else(|| code.instructions.get(store?));
+    Some(widest.start..last.map_or(widest.end, |last| last.bci))
+}
+
+/// Boxes the value before it is stored.
+const BOXES: &str = "scala/runtime/BoxesRunTime";
+/// The value of a lazy value that is `null`.
+const NULL_VALUE: &str = "scala/runtime/LazyVals$NullValue$";
+
+/// Checks for a static initializer of Scala 3 that only finds the fields of lazy values.
+pub(super) fn is_initializer(member: Member<'_>) -> bool {
+    let finds = |call: &MemberRef<'_>| {
+        [
+            "getDeclaredField",
+            "getOffsetStatic",
+            "lookup",
+            "findVarHandle",
+        ]
+        .contains(&call.name)
+    };
+    let is_field = |at: &Instruction<'_>| {
+        matches!(at.operand, Operand::Member(field)
+            if field.name.starts_with("OFFSET$") || field.name.ends_with("$lzyHandle"))
+    };
+    let mut stores = member
+        .code
+        .iter()
+        .filter(|at| at.opcode == opcode::PUTSTATIC);
+    member.name == "<clinit>"
+        && member.calls().next().is_some()
+        && member.calls().all(finds)
+        && stores.all(is_field)
 }
 
 /// Checks whether an instruction reads the state of a lazy value.

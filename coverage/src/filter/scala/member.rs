@@ -42,14 +42,18 @@ impl<'a> Member<'a> {
         methods.filter_map(|method| Member::of(class, method))
     }
 
-    /// Checks for a method inherited from a trait, or of a value class: it calls the implementation elsewhere.
+    /// Checks for a method inherited from a trait, of a trait, or of a value class: it calls the implementation elsewhere.
     pub(super) fn is_forwarder(self) -> bool {
         if matches!(self.name, "hashCode$extension" | "equals$extension") {
             return true;
         }
         let is_target = |call: &MemberRef<'_>| {
             let of_trait = call.name.strip_suffix('$') == Some(self.name);
-            of_trait || call.name.strip_suffix("$extension") == Some(self.name)
+            let in_trait = self.name.strip_suffix('$') == Some(call.name);
+            let is_own = call.owner == self.class.name;
+            of_trait
+                || (in_trait && is_own)
+                || call.name.strip_suffix("$extension") == Some(self.name)
         };
         let (targets, others): (Vec<_>, Vec<_>) = self.calls().partition(|call| is_target(call));
         let own = |call: &&MemberRef<'_>| call.owner == self.class.name;
