@@ -67,11 +67,10 @@ fn is(wanted: &Glob, found: &LocatedClass, class: &str) -> bool {
 }
 
 fn pattern(class: &str) -> Result<Glob, Error> {
-    globs::check_class(class).map_err(|problem| {
+    Glob::parse_class(class).map_err(|problem| {
         Error::mistake("H0631", format!("`{class}` is no class name: it {problem}")).with(
             "expected",
             "a name such as com.acme.Foo, or a pattern such as com.acme.**",
         )
-    })?;
-    Ok(Glob::of_class(class))
+    })
 }

@@ -67,8 +67,8 @@ impl FromStr for Minimum {
             Some((glob, word)) => (glob, counter(word)?),
             None => (rest, CounterKind::Line),
         };
-        globs::check_class(glob).map_err(|problem| format!("`{glob}` {problem}"))?;
-        let (compiled, glob) = (Glob::of_class(glob), glob.to_owned());
+        let compiled = Glob::parse_class(glob).map_err(|problem| format!("`{glob}` {problem}"))?;
+        let glob = glob.to_owned();
         let scope = match scope {
             "package" => Scope::Packages(compiled, glob),
             _ => Scope::Classes(compiled, glob),

@@ -171,9 +171,7 @@ fn glob(pattern: &Spanned<String>, element: Element) -> Result<Glob, Mistake> {
         )
     };
     if matches!(element, Element::Bundle | Element::SourceFile) {
-        globs::check_path(text).map_err(wrong)?;
-        return Ok(Glob::of_path(text));
+        return Glob::parse_path(text).map_err(wrong);
     }
-    globs::check_class(text).map_err(wrong)?;
-    Ok(Glob::of_class(text))
+    Glob::parse_class(text).map_err(wrong)
 }

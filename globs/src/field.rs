@@ -1,6 +1,6 @@
 //! Fields as users name them.
 
-use crate::{Glob, check_class};
+use crate::Glob;
 
 /// `com.acme.Order.status`: a class without a package is one of any package, and both parts may have wildcards.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +14,7 @@ impl FieldPattern {
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (class, field) = text.rsplit_once('.')?;
-        check_class(class).ok()?;
+        Glob::parse_class(class).ok()?;
         let is_name = |text: &str| !text.is_empty() && !text.contains([' ', '/', ';', '[', '(']);
         is_name(field).then(|| Self {
             class: class.replace('/', "."),

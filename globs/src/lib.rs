@@ -48,7 +48,27 @@ pub struct Glob {
 }
 
 impl Glob {
-    /// Over class names. Any text is a glob; [`check_class`] says which make sense.
+    /// Reads a glob over class names.
+    ///
+    /// # Errors
+    /// The mistake in a text that can name no class, as the end of a sentence that begins with the text.
+    pub fn parse_class(text: &str) -> Result<Self, &'static str> {
+        let problem = "has a character that no class name can have";
+        check(text, &[' ', '!', ';', '['], problem)?;
+        Ok(Self::of_class(text))
+    }
+
+    /// Reads a glob over paths of files.
+    ///
+    /// # Errors
+    /// As [`Glob::parse_class`], for a text that can name no file or folder.
+    pub fn parse_path(text: &str) -> Result<Self, &'static str> {
+        let problem = "has a `;`, which separates selectors: write `?` for it";
+        check(text, &[';', '\0'], problem)?;
+        Ok(Self::of_path(text))
+    }
+
+    /// Over class names. Any text is a glob; [`Glob::parse_class`] refuses those that make no sense.
     #[must_use]
     pub fn of_class(text: &str) -> Self {
         Self::new(text, Token::Level, b'/')
@@ -112,33 +132,14 @@ impl Glob {
     }
 }
 
-/// Checks that `text` can name a class as a glob.
-///
-/// # Errors
-/// The mistake, as the end of a sentence that begins with the text.
-pub fn check_class(text: &str) -> Result<(), &'static str> {
+/// Checks that `text` can name something, and has none of these characters.
+fn check(text: &str, forbidden: &[char], problem: &'static str) -> Result<(), &'static str> {
     if text.is_empty() {
         Err("names nothing")
     } else if text.contains("***") {
         Err("has more than two `*` in a row")
-    } else if text.contains([' ', '!', ';', '[']) {
-        Err("has a character that no class name can have")
-    } else {
-        Ok(())
-    }
-}
-
-/// Checks that `text` can name a file or folder as a glob.
-///
-/// # Errors
-/// As [`check_class`].
-pub fn check_path(text: &str) -> Result<(), &'static str> {
-    if text.is_empty() {
-        Err("names nothing")
-    } else if text.contains("***") {
-        Err("has more than two `*` in a row")
-    } else if text.contains([';', '\0']) {
-        Err("has a `;`, which separates selectors: write `?` for it")
+    } else if text.contains(forbidden) {
+        Err(problem)
     } else {
         Ok(())
     }
@@ -175,6 +176,8 @@ mod tests {
             ("**.*Test", "a/Test/Foo", false),
             ("*.b*.c", "a/bb/c", true),
             ("**", "anything/At$all", true),
+            ("com.acme.A", "com/acme/A", true),
+            ("com.acme.A", "com/acme/AB", false),
         ] {
             let found = Glob::of_class(glob).matches(name);
             assert_eq!(found, expected, "{glob} on {name}");
@@ -206,14 +209,16 @@ mod tests {
 
     #[test]
     fn nonsense_is_named() {
-        assert_eq!(check_path("/a b/*.jar"), Ok(()));
-        assert_eq!(check_path(""), Err("names nothing"));
-        assert!(check_path("a;b").is_err() && check_path("a/***").is_err());
-        assert_eq!(check_class("com.acme.**"), Ok(()));
-        assert_eq!(check_class(""), Err("names nothing"));
-        assert_eq!(check_class("a.***"), Err("has more than two `*` in a row"));
+        let (class, path) = (Glob::parse_class, Glob::parse_path);
+        let nothing = Err("names nothing");
+        assert_eq!(path("/a b/*.jar"), Ok(Glob::of_path("/a b/*.jar")));
+        assert_eq!(path(""), nothing);
+        assert!(path("a;b").is_err() && path("a/***").is_err());
+        assert_eq!(class("com.acme.**"), Ok(Glob::of_class("com.acme.**")));
+        assert_eq!(class(""), nothing);
+        assert_eq!(class("a.***"), Err("has more than two `*` in a row"));
         for text in ["a b", "!a", "a;", "[a"] {
-            assert!(check_class(text).is_err(), "{text}");
+            assert!(class(text).is_err(), "{text}");
         }
     }
 }
