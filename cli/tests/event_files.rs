@@ -210,6 +210,87 @@ fn reports_of_a_long_event_file_take_little_memory() {
     );
 }
 
+/// A program starts a thread with a name for each request.
+#[test]
+fn names_of_a_million_threads_take_little_memory_and_the_missing_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = EventWriter::create(folder.path(), &Meta::default()).unwrap();
+    writer.span(&span(0, "handle"));
+    writer.span(&SpanInfo {
+        plugin: "log".to_owned(),
+        event: Some(EventInfo::default()),
+        ..span(1, "handle")
+    });
+    let mut sums = Aggregate::default();
+    let threads = 1_000_000;
+    for id in 1..=threads {
+        writer.thread(&ThreadInfo {
+            id,
+            name: format!("request {id} of a client that waits for its answer"),
+            is_virtual: false,
+        });
+        record(
+            &mut writer,
+            &mut sums,
+            call(id, 0, id * 1_000, id * 1_000 + 40),
+        );
+        if id % 1_000 == 0 {
+            writer.moment(
+                Moment {
+                    thread: id,
+                    place: 1,
+                    nanos: id * 1_000 + 1,
+                    captures: Vec::new().into(),
+                },
+                false,
+            );
+            writer.flush().unwrap();
+        }
+    }
+    writer.aggregates([(0, &sums)]);
+    writer.complete().unwrap();
+    let file = writer.path().to_string_lossy().into_owned();
+    let bounded = |words: &[&str]| bounded(LONG.data, &[&["report", &file], words].concat(), true);
+    let all = format!("{} calls of 1 traced method", thousands(threads));
+    for words in [
+        &[
+            "--results-csv",
+            &folder.path().join("csv").to_string_lossy(),
+        ][..],
+        &[
+            "--flame-graph",
+            &folder.path().join("f.svg").to_string_lossy(),
+        ],
+        &[
+            "--perfetto",
+            &folder.path().join("perfetto").to_string_lossy(),
+        ],
+        &[
+            "--json-lines",
+            &folder.path().join("lines").to_string_lossy(),
+        ],
+    ] {
+        let ran = bounded(words);
+        assert_eq!(ran.code, Some(3), "{words:?}: {}", ran.error);
+        assert!(ran.error.contains("error[H0651]"), "{}", ran.error);
+        assert!(ran.error.contains(" thread names: "), "{}", ran.error);
+        assert!(ran.out.contains(&all), "{}", ran.out);
+        assert!(
+            ran.out.contains(" thread names shown as numbers: "),
+            "{}",
+            ran.out
+        );
+    }
+    let lines = fs::read_to_string(folder.path().join("lines")).unwrap();
+    assert!(
+        lines.contains(r#""thread_name":"request 1 of a client"#),
+        "the first are kept"
+    );
+    assert!(lines.contains(&format!(r#""thread_name":"thread-{threads}""#)));
+    let last = lines.lines().next().unwrap();
+    assert!(last.contains(r#""thread_names":"#), "{last}");
+}
+
 /// A step of the task of this number.
 fn step(writer: &mut EventWriter, place: u32, thread: u64, nanos: u64, task: u64) {
     let value = Value::Object {

@@ -58,7 +58,7 @@ pub use decode::{Entry, RestoredItem, StoredCall};
 pub use follow::{Followed, Follower};
 pub use histogram::{Aggregate, BUCKETS, Histogram, bucket_of};
 pub use pass::EventFile;
-pub use read::{BoundaryKind, CallBoundary, Trace};
+pub use read::{BoundaryKind, CallBoundary, MAX_THREADS, Trace};
 pub use single::{SingleCalls, SpanCalls};
 pub use task::{Step, TASKS, Task, TaskStep, is_of_tasks};
 pub use value::{Capture, CaptureSource, Content, Opened, StackFrame, Value};
@@ -375,6 +375,9 @@ pub struct Lost {
     /// Waits of threads that found no room.
     #[serde(skip_serializing_if = "is_zero")]
     pub waits: u64,
+    /// Names of threads that a reader left out because there are too many ([`Trace::take_summed`]); no file has this.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub thread_names: u64,
 }
 
 impl Lost {
@@ -420,6 +423,7 @@ impl Lost {
             oldest: combine(self.oldest, other.oldest),
             over_size: combine(self.over_size, other.over_size),
             waits: combine(self.waits, other.waits),
+            thread_names: combine(self.thread_names, other.thread_names),
         }
     }
 }

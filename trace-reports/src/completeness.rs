@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use errors::Error;
-use probes::events::{SpanInfo, SpanMode, Trace};
+use probes::events::{Lost, SpanInfo, SpanMode, Trace};
 use trace::losses;
 use trace::numbers::counted;
 use trace::recording::Recording;
@@ -36,10 +36,21 @@ pub fn is_complete(summary: &Summary) -> Result<(), Error> {
     }
     let problem = Error::partial("H0651", "the trace is incomplete");
     let problem = missing.fold(problem, |problem, found| problem.with("found", found));
-    Err(problem.with(
-        "help",
-        "make room where the agent writes (--output), or trace fewer methods, or use --aggregate",
-    ))
+    Err(problem.with("help", help(summary)))
+}
+
+/// Returns the help for missing data. Names of threads alone are no reason for other recordings of calls.
+fn help(summary: &Summary) -> &'static str {
+    let of_calls = Lost {
+        thread_names: 0,
+        ..summary.lost
+    };
+    match summary.incomplete.is_empty() && of_calls.is_none() {
+        true => "their calls are whole; a shorter recording has fewer threads",
+        false => {
+            "make room where the agent writes (--output), or trace fewer methods, or use --aggregate"
+        }
+    }
 }
 
 /// Checks that every task with a recorded submission was followed.
@@ -172,7 +183,6 @@ pub fn not_finished(pid: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use probes::events::Lost;
     use trace::summary::Order;
 
     #[test]
@@ -198,6 +208,13 @@ mod tests {
             assert_eq!(problem.code(), "H0651");
             assert!(problem.to_string().contains("7 calls: "), "{problem}");
         }
+        let names = complete(Lost {
+            thread_names: 7,
+            ..none
+        });
+        let problem = names.expect_err("incomplete").to_string();
+        assert!(problem.contains("7 thread names: "), "{problem}");
+        assert!(problem.contains("their calls are whole"), "{problem}");
         let asked = Lost {
             filtered: 7,
             oldest: 7,

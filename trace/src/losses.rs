@@ -13,7 +13,7 @@ pub struct Loss {
     pub reason: &'static str,
     /// Number of items.
     pub number: u64,
-    /// Kind of the missing items: `call`, `value` or `wait`.
+    /// Kind of the missing items: `call`, `value`, `wait` or `thread name`.
     pub unit: &'static str,
     /// The output that lacks the items.
     pub consequence: &'static str,
@@ -30,7 +30,7 @@ impl fmt::Display for Loss {
 
 /// Returns all reasons, including those with number 0.
 #[must_use]
-pub fn losses(lost: &Lost) -> [Loss; 7] {
+pub fn losses(lost: &Lost) -> [Loss; 8] {
     let not_single = "counted here, but not among the single calls";
     let call = |reason, number, consequence, cause| Loss {
         reason,
@@ -88,6 +88,15 @@ pub fn losses(lost: &Lost) -> [Loss; 7] {
                 "too many waited to be written",
             )
         },
+        Loss {
+            unit: "thread name",
+            ..call(
+                "thread_names",
+                lost.thread_names,
+                "shown as numbers",
+                "the memory for names of threads is full",
+            )
+        },
     ]
 }
 
@@ -117,6 +126,7 @@ mod tests {
             captures: 5,
             unended: 6,
             waits: 7,
+            thread_names: 8,
             ..Lost::default()
         };
         let fields = serde_json::to_value(all).expect("numbers");

@@ -70,8 +70,9 @@ impl Rolling {
         self.sums_ms
     }
 
-    /// Returns the increase since the last call, and the interval in milliseconds; `None` without new sums. Unchanged
-    /// sums are not written again: `now_ms`, since 1970, determines the length of the idle time.
+    /// Returns the increase of the sums since the last call, without threads and places, and the interval in
+    /// milliseconds. Returns `None` without new sums. Unchanged sums are not written again, so `now_ms`, since 1970,
+    /// determines the length of the idle time.
     pub fn since_last(&mut self, now_ms: u64) -> Option<(Trace, u64)> {
         if self.sums_ms <= self.seen_ms {
             return None;
@@ -91,7 +92,13 @@ impl Rolling {
                 now.saturating_sub(*before)
             }),
             lost: self.now.lost.since(&before.lost),
-            ..self.now.clone()
+            meta: self.now.meta.clone(),
+            spans: self.now.spans.clone(),
+            single: self.now.single.clone(),
+            complete: self.now.complete,
+            truncated: self.now.truncated,
+            incomplete: self.now.incomplete.clone(),
+            ..Trace::default()
         };
         Some((trace, end.saturating_sub(begun)))
     }

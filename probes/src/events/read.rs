@@ -8,6 +8,11 @@ use super::task::is_of_tasks;
 use super::{Aggregate, Call, Lost, Moment, Outcome, SpanInfo, ThreadInfo};
 use crate::format::{Incomplete, Meta};
 
+/// Limit of the memory of [`Trace::threads`] in a reader without single calls, in bytes: about 250,000 names.
+pub const MAX_THREADS: usize = 32 << 20;
+/// Memory of a thread without its name, in bytes: its number and its part of the map.
+const OF_THREAD: usize = 96;
+
 /// The calls recorded in one JVM.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trace {
@@ -23,6 +28,8 @@ pub struct Trace {
     pub tasks: BTreeMap<u32, SpanInfo>,
     /// The threads with calls, by Java's thread id.
     pub threads: BTreeMap<u64, ThreadInfo>,
+    /// Memory of the threads that [`Trace::take_summed`] has kept, in bytes.
+    pub thread_memory: usize,
     /// Every stored call, ordered by thread and start.
     pub calls: Vec<Call>,
     /// Every stored event, ordered by thread and time.
@@ -107,7 +114,7 @@ impl Trace {
             Entry::Count(span, calls) => {
                 self.counts.insert(span, calls);
             }
-            Entry::Lost(lost) => self.lost = lost,
+            Entry::Lost(lost) => self.lost = self.with_thread_names(lost),
             Entry::Time(ms) => self.meta.dump_ms = ms,
             Entry::Reset => {
                 self.calls.clear();
@@ -116,13 +123,22 @@ impl Trace {
                 self.reached.clear();
                 self.aggregates.clear();
                 self.counts.clear();
-                self.lost = Lost::default();
+                self.lost = self.with_thread_names(Lost::default());
             }
             Entry::Incomplete(incomplete) => self.incomplete = Some(incomplete),
         }
     }
 
-    /// Adds the next entry of an event file; calls and events are counted only.
+    /// Returns the losses with the thread names that this reader left out. No later record brings those back.
+    fn with_thread_names(&self, lost: Lost) -> Lost {
+        Lost {
+            thread_names: self.lost.thread_names,
+            ..lost
+        }
+    }
+
+    /// Adds the next entry of an event file; calls and events are counted only. The first names of threads are kept, as
+    /// long as they fit into [`MAX_THREADS`] bytes of memory, and the others are counted in [`Lost::thread_names`].
     pub fn take_summed(&mut self, entry: Entry) {
         match &entry {
             Entry::Call(call, _) => self.single.call(call),
@@ -130,9 +146,23 @@ impl Trace {
             Entry::Moment(moment, _) => self.single.moment(moment),
             // Most virtual threads have no name, and a program may have millions.
             Entry::Thread(thread) if thread.is_virtual && thread.name.is_empty() => {}
+            Entry::Thread(thread) if !self.has_room_for(thread) => self.lost.thread_names += 1,
             _ => return self.take(entry),
         }
         (self.complete, self.incomplete) = (false, None);
+    }
+
+    /// Checks whether a thread is known, or fits into [`MAX_THREADS`]. If it fits, its memory is counted.
+    fn has_room_for(&mut self, thread: &ThreadInfo) -> bool {
+        if self.threads.contains_key(&thread.id) {
+            return true;
+        }
+        let memory = self.thread_memory + OF_THREAD + thread.name.len();
+        let fits = memory <= MAX_THREADS;
+        if fits {
+            self.thread_memory = memory;
+        }
+        fits
     }
 
     /// Keeps wanted spans and places, with their calls, events and sums.

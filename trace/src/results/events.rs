@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use probes::events::{Column, SpanInfo, ThreadInfo};
+use probes::events::{Column, SpanInfo};
 use serde_json::{Map, json};
 
-use super::rows::{EventRow, EventRows, RowJvm};
+use super::rows::{EventRow, EventRows, RowJvm, ThreadNames};
 
 use crate::cells::{cell_json, heading, key_cells, key_titles, quoted};
 use crate::names::{class, printable};
@@ -63,20 +63,37 @@ pub(super) fn of(recordings: &[Recording]) -> io::Result<Vec<EventTable>> {
                 lost.full + lost.unwritten + lost.oldest + lost.over_size + lost.untracked > 0;
         }
     }
-    for (key, table) in &mut tables {
-        table.rows = rows_of(recordings, key)?;
+    if !tables.is_empty() {
+        let threads: Vec<ThreadNames> = recordings.iter().map(names_of_threads).collect();
+        for (key, table) in &mut tables {
+            table.rows = rows_of(recordings, &threads, key)?;
+        }
     }
     Ok(tables.into_values().collect())
 }
 
+/// Returns the names of the known threads of a JVM. All tables share them.
+fn names_of_threads(recording: &Recording) -> ThreadNames {
+    let threads = recording.trace.threads.values();
+    let named = threads.map(|thread| {
+        let name = thread_name(&thread.name, thread.is_virtual, thread.id);
+        (thread.id, Arc::<str>::from(name))
+    });
+    Arc::new(named.collect())
+}
+
 /// Returns the events of the table with this key, by JVM and time.
-fn rows_of(recordings: &[Recording], wanted: &Key) -> io::Result<EventRows> {
+fn rows_of(
+    recordings: &[Recording],
+    threads: &[ThreadNames],
+    wanted: &Key,
+) -> io::Result<EventRows> {
     let Some(first) = recordings.first() else {
         return Ok(EventRows::from(Vec::new()));
     };
     let mut sorter = Sorter::new(first.scratch());
     let mut jvms = Vec::new();
-    for (number, recording) in (0..).zip(recordings) {
+    for (number, (recording, threads)) in (0..).zip(recordings.iter().zip(threads)) {
         let trace = &recording.trace;
         let places = trace.places.values().filter(|place| key(place) == *wanted);
         let cells: BTreeMap<u32, Arc<[String]>> =
@@ -91,15 +108,11 @@ fn rows_of(recordings: &[Recording], wanted: &Key) -> io::Result<EventRows> {
                 false => Ok(()),
             })?;
         }
-        let thread = |thread: &ThreadInfo| {
-            let name = thread_name(&thread.name, thread.is_virtual, thread.id);
-            (thread.id, Arc::<str>::from(name))
-        };
         jvms.push(RowJvm {
             pid: trace.meta.pid,
             file: Arc::clone(recording.file()),
             cells,
-            threads: trace.threads.values().map(thread).collect(),
+            threads: Arc::clone(threads),
         });
     }
     Ok(EventRows::of(jvms, sorter.finish()?))

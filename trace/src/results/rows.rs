@@ -56,13 +56,16 @@ enum Rows {
     },
 }
 
+/// The names of a JVM's threads by their numbers.
+pub(super) type ThreadNames = Arc<BTreeMap<u64, Arc<str>>>;
+
 /// The common data of a JVM's rows.
 pub(super) struct RowJvm {
     pub pid: u32,
     pub file: Arc<EventFile>,
     /// The keys of the rows, by place.
     pub cells: BTreeMap<u32, Arc<[String]>>,
-    pub threads: BTreeMap<u64, Arc<str>>,
+    pub threads: ThreadNames,
 }
 
 impl From<Vec<EventRow>> for EventRows {
