@@ -17,9 +17,10 @@ use wit_bindgen_core::wit_parser::Resolve;
 use wit_component::StringEncoding;
 
 /// The folders of the crates.
-const CRATES: [&str; 13] = [
+const CRATES: [&str; 14] = [
     "class-versions",
     "edits",
+    "error-codes",
     "escape",
     "fingerprint",
     "globs",
