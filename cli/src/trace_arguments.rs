@@ -180,6 +180,9 @@ pub struct SlowArguments {
     /// Stop after this number of trees of --slow
     #[arg(long, value_name = "NUMBER", requires = "slow", value_parser = clap::value_parser!(u64).range(1..))]
     pub slow_limit: Option<u64>,
+    /// Write each tree of --slow to this file; one JSON object a line, in nanoseconds; `-` is standard output, and trees then go to standard error
+    #[arg(long, value_name = "FILE", requires = "slow")]
+    pub slow_json_lines: Option<PathBuf>,
 }
 
 impl SlowArguments {
@@ -189,6 +192,7 @@ impl SlowArguments {
         SlowOptions {
             slow: self.slow,
             slow_limit: self.slow_limit,
+            slow_json_lines: self.slow_json_lines.clone(),
         }
     }
 }

@@ -173,12 +173,29 @@ fn reports_of_a_long_event_file_take_little_memory() {
     let compact = bounded(&["report", &file, "--json-lines", "-", "--compact"], false);
     assert_eq!(compact.code, Some(0), "{}", compact.error);
     // Each call of `handle` is a slow one.
+    let trees = folder.path().join("slow.jsonl");
     let slow = ["report", &file, "--slow", "900ns", "--slow-limit", "2"];
-    let slow = bounded(&slow, true);
+    let lines = ["--slow-json-lines", &trees.to_string_lossy()];
+    let slow = bounded(&[&slow[..], &lines].concat(), true);
     assert_eq!(slow.code, Some(0), "{}", slow.error);
     let shown = format!("2 of {} calls that took 900 ns", calls / 10);
     assert!(slow.error.contains(&shown), "{}", slow.error);
     assert_eq!(slow.out.matches("com.acme.Server.handle\n").count(), 2);
+    let trees = fs::read_to_string(&trees).unwrap();
+    let trees = trees
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    let trees: Vec<serde_json::Value> = trees.collect();
+    assert_eq!(trees.len(), 2);
+    for tree in trees {
+        let call = &tree["call"];
+        assert_eq!(
+            (&call["method"], &call["duration"]),
+            (&"handle".into(), &900.into())
+        );
+        assert_eq!(call["within"].as_array().map(Vec::len), Some(10), "{tree}");
+        assert_eq!(call["within"][9]["duration"], 40);
+    }
     let [svg, folded, csv] = ["f.svg", "f.txt", "csv"].map(|name| folder.path().join(name));
     let at = |path: &Path| path.to_string_lossy().into_owned();
     let (svg, folded) = (at(&svg), at(&folded));
@@ -436,7 +453,7 @@ fn take_all(mut output: TcpStream) -> Option<()> {
 fn live_outputs_of_a_trace_take_little_memory() {
     let folder = tempfile::tempdir().unwrap();
     // Each output has its own memory for pending data.
-    let (calls, data) = (size().calls, VERY_LONG.data);
+    let (calls, data) = (size().calls, LONG.data);
     let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
     let (output, metrics, lines) = (path("out"), path("metrics"), path("lines"));
     let program = std::env::current_exe().unwrap();

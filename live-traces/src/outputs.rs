@@ -109,7 +109,7 @@ impl Live {
     /// Starts the outputs for the event files in a folder, which need not exist yet.
     ///
     /// # Errors
-    /// If the file for JSON lines cannot be written (`H0620`), or the sender cannot start (`H0661`).
+    /// If a file for JSON lines cannot be written (`H0620`), or the sender cannot start (`H0661`).
     pub fn start(
         which: EventFileSource,
         folder: &Path,
@@ -202,7 +202,7 @@ impl LiveWriter {
             jvms,
             lines,
             export,
-            slow: SlowTrees::of(&options.slow, options.beside),
+            slow: SlowTrees::of(&options.slow, options.beside)?,
             options,
             begun: Instant::now(),
             without_metrics: None,

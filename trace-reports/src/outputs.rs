@@ -90,12 +90,12 @@ impl TraceOutputs {
         ]
     }
 
-    /// Checks the outputs before any recording.
+    /// Checks these outputs, and another one of the command, before any recording.
     ///
     /// # Errors
     /// As [`distinct_outputs::check`], and if a file cannot be written (`H0620`).
-    pub fn check(&self) -> Result<(), Error> {
-        let files = self.files();
+    pub fn check(&self, other: Option<(&'static str, &Option<PathBuf>)>) -> Result<(), Error> {
+        let files: Vec<_> = self.files().into_iter().chain(other).collect();
         distinct_outputs::check(files)?;
         self.check_stacks()?;
         let folder = self.results_csv.as_deref();

@@ -1,12 +1,16 @@
 //! Trees of slow calls, from a live trace or a recording.
 
-use std::io;
-use std::path::Path;
+use std::fmt;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use agent_launch::settings::Settings;
 use errors::Error;
+use local_files::atomic;
+use local_files::stdout::is_stdout;
 use probes::events::{Call, TaskStep, Trace, Wait};
 use standard_streams::show::{say, show_beside};
+use tempfile::NamedTempFile;
 use trace::names::Names;
 use trace::recording::{EndedItem, Recording};
 use trace::rolling::Rolling;
@@ -26,9 +30,23 @@ pub struct SlowOptions {
     pub slow: Option<u64>,
     /// Maximum number of trees.
     pub slow_limit: Option<u64>,
+    /// File for each tree as a JSON object on a line. `-` is standard output, and trees then go to standard error.
+    pub slow_json_lines: Option<PathBuf>,
 }
 
 impl SlowOptions {
+    /// Returns the requested file, with its option.
+    #[must_use]
+    pub fn file(&self) -> (&'static str, &Option<PathBuf>) {
+        ("--slow-json-lines", &self.slow_json_lines)
+    }
+
+    /// Checks whether JSON lines go to standard output.
+    #[must_use]
+    pub fn takes_stdout(&self) -> bool {
+        self.slow_json_lines.as_deref().is_some_and(is_stdout)
+    }
+
     /// Returns the agent's settings for a trace with trees.
     ///
     /// # Errors
@@ -55,12 +73,12 @@ impl SlowOptions {
             .map_or(Ok(()), |_| Err(without_calls(Path::new("--slow"))))
     }
 
-    /// Prints the trees of recordings.
+    /// Prints the trees of recordings, and writes their JSON lines.
     ///
     /// # Errors
-    /// If calls cannot be read or sorted, or standard output cannot be written (`H0624`).
+    /// If calls cannot be read or sorted, standard output cannot be written (`H0624`), or the file cannot (`H0620`).
     pub fn print(&self, recordings: &[Recording], beside: bool) -> Result<(), Error> {
-        let Some(mut printer) = Printer::of(self, beside) else {
+        let Some(mut printer) = Printer::of(self, beside, false)? else {
             return Ok(());
         };
         for recording in recordings {
@@ -80,7 +98,7 @@ impl SlowOptions {
                 failed = printer.print(&recording.trace, calls.take());
                 match failed {
                     Ok(()) => Ok(()),
-                    Err(_) => Err(io::Error::other("standard output cannot be written")),
+                    Err(_) => Err(io::Error::other("an output cannot be written")),
                 }
             });
             failed?;
@@ -90,7 +108,7 @@ impl SlowOptions {
             recording.lose_tasks(calls.take_lost_tasks());
         }
         printer.print_note();
-        Ok(())
+        printer.lines.map_or(Ok(()), TreeLines::publish)
     }
 }
 
@@ -101,20 +119,100 @@ struct Printer {
     most: Option<u64>,
     printed: u64,
     beyond: u64,
+    /// The JSON lines of the trees.
+    lines: Option<TreeLines>,
     /// True if standard output is taken.
     beside: bool,
 }
 
+/// The JSON lines of trees, each written as a whole when its tree is complete.
+struct TreeLines {
+    path: PathBuf,
+    out: Box<dyn Write + Send>,
+    /// The file that takes the name `path` at the end. A live trace writes to `path` itself, for readers that follow it.
+    temporary: Option<NamedTempFile>,
+    /// The reader of standard output has gone.
+    closed: bool,
+}
+
+impl fmt::Debug for TreeLines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.path.fmt(f)
+    }
+}
+
+impl TreeLines {
+    fn open(path: &Path, is_live: bool) -> Result<Self, Error> {
+        let unwritable = |error: io::Error| Error::unwritable(path, &error);
+        let mut temporary = None;
+        let out: Box<dyn Write + Send> = match is_stdout(path) {
+            true => Box::new(io::stdout()),
+            false if is_live => Box::new(atomic::create(path).map_err(unwritable)?),
+            false => {
+                let file = temporary.insert(atomic::temporary(path).map_err(unwritable)?);
+                Box::new(file.reopen().map_err(unwritable)?)
+            }
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            out,
+            temporary,
+            closed: false,
+        })
+    }
+
+    /// Gives a complete file its name.
+    fn publish(self) -> Result<(), Error> {
+        let Some(temporary) = self.temporary else {
+            return Ok(());
+        };
+        let published = atomic::publish(temporary, &self.path);
+        published.map_err(|error| Error::unwritable(&self.path, &error))
+    }
+
+    fn put(&mut self, trace: &Trace, call: &SlowCall) -> Result<(), Error> {
+        if self.closed {
+            return Ok(());
+        }
+        let mut line = Vec::new();
+        let written = slow::write_json_line(trace, call, &mut line)
+            .and_then(|()| self.out.write_all(&line))
+            .and_then(|()| self.out.flush());
+        match written {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.closed = true;
+                Ok(())
+            }
+            Err(error) if is_stdout(&self.path) => {
+                let problem = Error::fault("H0624", "cannot write to standard output");
+                Err(problem.with("found", error.to_string()))
+            }
+            Err(error) => Err(Error::cut_short(&self.path, &error)),
+        }
+    }
+}
+
 impl Printer {
     /// Creates a printer, or nothing without `--slow`.
-    fn of(options: &SlowOptions, beside: bool) -> Option<Self> {
-        Some(Self {
-            at_least: options.slow?,
+    ///
+    /// # Errors
+    /// `H0620` if the file for JSON lines cannot be created.
+    fn of(options: &SlowOptions, beside: bool, is_live: bool) -> Result<Option<Self>, Error> {
+        let lines = options.slow_json_lines.as_deref();
+        let Some(at_least) = options.slow else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            at_least,
             most: options.slow_limit,
             printed: 0,
             beyond: 0,
+            lines: lines
+                .map(|path| TreeLines::open(path, is_live))
+                .transpose()?,
             beside,
-        })
+        }))
     }
 
     fn is_full(&self) -> bool {
@@ -132,6 +230,9 @@ impl Printer {
                 continue;
             }
             self.printed += 1;
+            if let Some(lines) = &mut self.lines {
+                lines.put(trace, &call)?;
+            }
             let text = slow::lines(trace, &names, &call);
             show_beside(self.beside, &format!("{text}\n"))?;
         }
@@ -163,13 +264,16 @@ pub struct SlowTrees {
 
 impl SlowTrees {
     /// Creates the collector, or nothing without `--slow`.
-    #[must_use]
-    pub fn of(options: &SlowOptions, beside: bool) -> Option<Self> {
-        Some(Self {
-            printer: Printer::of(options, beside)?,
+    ///
+    /// # Errors
+    /// `H0620` if the file for JSON lines cannot be created.
+    pub fn of(options: &SlowOptions, beside: bool) -> Result<Option<Self>, Error> {
+        let printer = Printer::of(options, beside, true)?;
+        Ok(printer.map(|printer| Self {
+            printer,
             jvms: SettlingJvms::default(),
             lost_tasks: 0,
-        })
+        }))
     }
 
     /// Checks whether the limit of trees is reached.

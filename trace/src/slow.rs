@@ -4,6 +4,7 @@
 //! are short compared to a slow call are reduced to number and time at once. So a tree stays small however long its
 //! call is.
 
+mod json;
 mod lines;
 mod node;
 
@@ -13,6 +14,7 @@ use probes::events::{Call, Outcome, TaskStep, Wait, WaitKind};
 
 use crate::tasks::{Change, Runs, Steps, Submitted, Tasks};
 
+pub use json::write_json_line;
 pub use lines::lines;
 use node::{Node, Submission};
 

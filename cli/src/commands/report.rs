@@ -98,7 +98,10 @@ impl Report {
     /// # Errors
     /// If an input cannot be read, or an output cannot be written.
     pub fn run(&self) -> Result<u8, Error> {
-        self.outputs.check(&self.trace.value().files())?;
+        let slow = self.slow.value();
+        let trace = self.trace.value();
+        let others = trace.files().into_iter().chain([slow.file()]);
+        self.outputs.check(&others.collect::<Vec<_>>())?;
         self.outputs.check_per_test(false)?;
         self.trace.value().check_stacks()?;
         let is_profile = |path: &PathBuf| path.extension().is_some_and(|it| it == EXTENSION);
@@ -118,7 +121,9 @@ impl Report {
         let mut warnings = Warnings::default();
         let mut damaged = DamagedFiles::new(inputs.strict_inputs);
         let mut traced = Ok(());
-        let beside = self.outputs.takes_stdout() || self.trace.value().takes_stdout();
+        let beside = self.outputs.takes_stdout()
+            || self.trace.value().takes_stdout()
+            || self.slow.value().takes_stdout();
         let (mut events, files) = split(files, RunFileKind::Events);
         let (tables, mut files) = split(files, RunFileKind::Tables);
         files.extend(run_files::with_counts(events.iter().cloned()));

@@ -334,7 +334,7 @@ impl Trace {
     /// # Errors
     /// If options, configuration, agent, command or JVM are wrong, or the report of a successful run fails.
     pub fn run(&self) -> Result<u8, Error> {
-        self.outputs.value().check()?;
+        self.outputs.value().check(Some(self.slow.value().file()))?;
         self.relay.value().check()?;
         self.check_depth()?;
         let run = run_id();
@@ -457,7 +457,11 @@ impl Trace {
     ) -> Result<u8, Error> {
         complain(&warnings);
         let lines = streamed.lines;
-        let made = self.outputs.value().make(recordings, lines);
+        let outputs = TraceOutputs {
+            beside: self.slow.value().takes_stdout(),
+            ..self.outputs.value()
+        };
+        let made = outputs.make(recordings, lines);
         let made = made.and_then(|()| completeness::is_streamed(recordings, lines));
         let followed = match self.following.follow {
             true => completeness::is_following(recordings),
@@ -495,7 +499,7 @@ impl Trace {
             slow: self.slow.value(),
             order: self.outputs.value().order,
             rows: self.outputs.top,
-            beside: self.outputs.value().takes_stdout(),
+            beside: self.outputs.value().takes_stdout() || self.slow.value().takes_stdout(),
         };
         if !options.any() {
             return Ok(None);

@@ -271,6 +271,56 @@ fn trace_of_a_jvm_ends_after_as_many_trees_as_are_wanted() {
     program.end();
 }
 
+/// Returns the method of the only tree in these JSON lines.
+#[track_caller]
+fn method_of(lines: &str) -> serde_json::Value {
+    let [line] = lines.lines().collect::<Vec<_>>()[..] else {
+        panic!("expected one line, found {lines:?}");
+    };
+    let tree: serde_json::Value = serde_json::from_str(line).expect("JSON");
+    tree["call"]["method"].clone()
+}
+
+#[test]
+fn trees_are_written_as_json_while_a_trace_runs_and_by_a_report() {
+    let (run, folder) = traced_brief(&["--slow", "1ns", "--slow-json-lines", "-"]);
+    run.assert_success();
+    assert_eq!(method_of(&run.stdout), "once");
+    run.assert_stderr("total        self")
+        .assert_stderr("1 call of 1 traced method");
+    let output = folder.path().to_string_lossy();
+    let file = folder.path().join("deep/er/trees.jsonl");
+    let words = [
+        "--slow",
+        "1ns",
+        "--slow-json-lines",
+        &file.to_string_lossy(),
+    ];
+    let report = classhook(&[&["report", &output][..], &words].concat());
+    report.assert_success();
+    assert_eq!(
+        method_of(&std::fs::read_to_string(&file).expect("a file")),
+        "once"
+    );
+    assert!(
+        report.stdout.contains("total        self"),
+        "{}",
+        report.stdout
+    );
+    let alone = classhook(&["report", &output, "--slow-json-lines", "-"]);
+    alone.assert_exit(2).assert_stderr("--slow <DURATION>");
+    let twice = [
+        "--slow",
+        "1ns",
+        "--slow-json-lines",
+        "-",
+        "--json-lines",
+        "-",
+    ];
+    let twice = classhook(&[&["report", &output][..], &twice].concat());
+    twice.assert_exit(2).assert_stderr("error[H0670]");
+}
+
 fn traced_brief(words: &[&str]) -> (e2e_tests::java::Run, TempDir) {
     let folder = scratch();
     let output = folder.path().to_string_lossy().into_owned();

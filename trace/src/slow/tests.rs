@@ -121,6 +121,82 @@ fn tree_is_independent_of_the_order_of_calls_and_waits() {
     }
 }
 
+/// Returns the JSON of the calls found so far.
+fn json_lines(calls: &mut SlowCalls) -> Vec<serde_json::Value> {
+    let trace = trace();
+    let mut text = Vec::new();
+    for slow in calls.take() {
+        write_json_line(&trace, &slow, &mut text).unwrap();
+    }
+    let lines = String::from_utf8(text).unwrap();
+    let lines = lines.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// The JSON form has each line of [`TREE`], with exact times.
+#[test]
+fn json_has_the_calls_the_waits_and_what_is_left_out() {
+    let mut slow = SlowCalls::new(200 * MS);
+    let mut outer = call(0, 0, 400);
+    outer.captures.push(Capture {
+        source: CaptureSource::Argument(1),
+        value: Value::Int(7),
+    });
+    outer.outcome = Outcome::Threw(Some("a/Broken".into()));
+    slow.call(&call(1, 110, 210), false);
+    [(210, 211), (212, 213), (214, 215)].map(|(start, end)| slow.call(&call(2, start, end), false));
+    slow.call(&outer, false);
+    slow.wait(wait(WaitKind::Monitor, 150, 200, "one"));
+    slow.wait(wait(WaitKind::Park, 5, 105, "one, two"));
+    let mut collection = wait(WaitKind::Collection, 300, 308, "");
+    collection.thread = 0;
+    slow.wait(collection);
+    slow.finish();
+    let method = |number: u32| {
+        let name = format!("m{number}");
+        serde_json::json!({"class": "a.A", "method": name, "descriptor": ""})
+    };
+    let with = |mut object: serde_json::Value, more: serde_json::Value| {
+        let more = more.as_object().unwrap().clone();
+        object.as_object_mut().unwrap().extend(more);
+        object
+    };
+    let monitor = serde_json::json!({
+        "wait": "monitor", "class": "a.Lock", "holders": "one",
+        "start": 150 * MS, "duration": 50 * MS,
+    });
+    let inner = with(
+        method(1),
+        serde_json::json!({
+            "self": 50 * MS, "start": 110 * MS, "duration": 100 * MS, "within": [monitor],
+        }),
+    );
+    let parked = serde_json::json!({
+        "wait": "park", "class": "a.Lock", "holders": "one, two", "approximate": true,
+        "start": 5 * MS, "duration": 100 * MS,
+    });
+    let collected = serde_json::json!({
+        "wait": "collection", "start": 300 * MS, "duration": 8 * MS,
+    });
+    let left_out = serde_json::json!({
+        "calls": 3, "nanos": 3 * MS, "waits": 0, "waited": 0, "tasks": 0, "levels": 0,
+    });
+    let outer = with(
+        method(0),
+        serde_json::json!({
+            "self": 197 * MS, "start": 0, "duration": 400 * MS,
+            "arguments": {"1": 7}, "thrown": "a.Broken",
+            "within": [parked, inner, collected], "left_out": left_out,
+        }),
+    );
+    let expected = serde_json::json!({
+        "pid": 0, "start_ms": 0, "thread": 1, "thread_name": "main", "call": outer,
+    });
+    assert_eq!(json_lines(&mut slow), [expected]);
+}
+
 /// The times of a parked thread are inexact: the middle of its wait determines its call.
 #[test]
 fn wait_with_an_inexact_start_belongs_to_its_call() {

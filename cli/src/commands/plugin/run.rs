@@ -75,7 +75,7 @@ impl Run {
     /// # Errors
     /// If plugin, options, command or JVM are wrong, or the recorded data cannot be shown.
     pub fn run(&self) -> Result<u8, Error> {
-        self.outputs.value().check()?;
+        self.outputs.value().check(None)?;
         let watched = self
             .watch
             .then(|| WatchedFiles::new(&self.plugin))
