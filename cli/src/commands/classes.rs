@@ -10,6 +10,7 @@ use control::message::{Class, Classes as Answer};
 use errors::{Error, PARTIAL};
 use jvms::access_flags;
 use jvms::descriptor::Parameters;
+use serde_json::Value;
 use standard_streams::show::{name, say};
 use trace::numbers::counted;
 
@@ -53,10 +54,15 @@ pub struct Classes {
     /// Leave out this number of classes at the start
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub skip: usize,
-    /// Stop after this number of classes
-    #[arg(long, value_name = "COUNT", default_value_t = 1_000)]
-    pub limit: usize,
+    /// Stop after this number of classes [default: 1000, and all with --json]
+    #[arg(long, value_name = "COUNT")]
+    pub limit: Option<usize>,
 }
+
+/// Default number of classes in a list for people.
+const LIMIT: usize = 1_000;
+/// Maximum number of classes in one answer: the JVM's memory grows with it.
+const PAGE: usize = 1_000;
 
 impl Classes {
     /// Prints a line for each class, with the selected details below it.
@@ -64,20 +70,8 @@ impl Classes {
     /// # Errors
     /// If the JVM has no agent, or the selector is malformed or matches no loaded class (`H0671`).
     pub fn run(&self) -> Result<u8, Error> {
-        let request = Request::Classes {
-            filter: self.filter.clone(),
-            changed: self.changed,
-            skip: self.skip,
-            limit: self.limit,
-            details: Details {
-                source: self.source,
-                loaders: self.loader,
-                methods: self.methods,
-                plan: self.plan,
-            },
-        };
         let mut agent = Agent::connect(self.target.pid)?;
-        let answer = agent.ask(&request)?;
+        let answer = self.listed(&mut agent)?;
         let classes: Answer = read(answer.clone())?;
         let plans = classes
             .classes
@@ -86,6 +80,10 @@ impl Classes {
         let is_partial = plans.into_iter().any(|plan| !plan.cause.is_empty());
         if self.target.json {
             self.target.show(answer, |_: &Answer| String::new())?;
+            match rest(&classes, self.skip).trim_end() {
+                "" => {}
+                rest => say(rest),
+            }
         } else {
             standard_streams::show::show(&text(&classes, self.skip))?;
         }
@@ -97,6 +95,50 @@ impl Classes {
 }
 
 impl Classes {
+    /// Requests the list and returns it as one answer. Lists with details are requested page by page.
+    ///
+    /// # Errors
+    /// As [`Agent::ask`].
+    fn listed(&self, agent: &mut Agent) -> Result<Value, Error> {
+        let default = if self.target.json { usize::MAX } else { LIMIT };
+        let limit = self.limit.unwrap_or(default);
+        let details = self.details();
+        let largest = if details.is_empty() { usize::MAX } else { PAGE };
+        let (mut classes, mut total) = (Vec::new(), None);
+        loop {
+            let page = largest.min(limit - classes.len());
+            let mut answer = agent.ask(&Request::Classes {
+                filter: self.filter.clone(),
+                changed: self.changed,
+                skip: self.skip.saturating_add(classes.len()),
+                limit: page,
+                details,
+            })?;
+            let Some(Value::Array(found)) = answer.get_mut("classes").map(Value::take) else {
+                return Ok(answer);
+            };
+            let before = total.replace(answer["total"].clone());
+            if before.is_some_and(|before| before != answer["total"]) {
+                say("classes were loaded or unloaded meanwhile: one may be missing, or here twice");
+            }
+            let is_last = found.len() < page;
+            classes.extend(found);
+            if is_last || classes.len() >= limit {
+                answer["classes"] = Value::Array(classes);
+                return Ok(answer);
+            }
+        }
+    }
+
+    fn details(&self) -> Details {
+        Details {
+            source: self.source,
+            loaders: self.loader,
+            methods: self.methods,
+            plan: self.plan,
+        }
+    }
+
     /// Reports the cause of an empty list.
     ///
     /// # Errors
@@ -123,15 +165,19 @@ impl Classes {
 
 fn text(answer: &Answer, skip: usize) -> String {
     let mut text: String = answer.classes.iter().map(described).collect();
-    let listed = answer.classes.len();
-    if listed < answer.total {
-        text.push_str(&format!(
-            "{listed} of {}; --skip {} shows the next\n",
-            counted(answer.total, "class"),
-            skip + listed
-        ));
-    }
+    text.push_str(&rest(answer, skip));
     text
+}
+
+/// Returns the line about classes outside a list, or nothing for a whole list.
+fn rest(answer: &Answer, skip: usize) -> String {
+    let listed = answer.classes.len();
+    let (all, next) = (counted(answer.total, "class"), skip + listed);
+    match next < answer.total {
+        _ if listed == answer.total => String::new(),
+        true => format!("{listed} of {all}; --skip {next} shows the next\n"),
+        false => format!("{listed} of {all}, the last ones\n"),
+    }
 }
 
 /// Returns the line of a class and its details.
@@ -235,6 +281,8 @@ mod tests {
             text(&answer, 4),
             "a.B (app)  changed by coverage\n1 of 9 classes; --skip 5 shows the next\n"
         );
+        assert_eq!(rest(&answer, 8), "1 of 9 classes, the last ones\n");
+        assert_eq!(rest(&Answer { total: 1, ..answer }, 0), "");
     }
 
     #[test]

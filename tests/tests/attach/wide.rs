@@ -46,6 +46,50 @@ fn difference(servant: &mut Servant, before: &BTreeMap<&str, Vec<String>>) -> Op
     })
 }
 
+#[test]
+fn json_list_of_classes_is_whole_or_says_what_is_missing() {
+    for jdk in jdks::main_two() {
+        let mut servant = wide(&jdk);
+        let folder = scratch();
+        let pid = servant.pid().to_string();
+        let output = folder.path().to_string_lossy().into_owned();
+        let words = ["attach", &pid, "-o", &output, "--plugin", "coverage"];
+        let words = [&words[..], &["--select", "Wide*"]].concat();
+        classhook(&words).assert_success();
+        let listed = |words: &[&str]| {
+            let run = classhook(&[&["classes", &pid, "--json"], words].concat());
+            run.assert_success();
+            let answer: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+            let names = answer["classes"].as_array().expect("a list").iter();
+            let mut names: Vec<String> = names.map(|class| class["name"].to_string()).collect();
+            let count = names.len() as u64;
+            names.dedup();
+            assert_eq!(names.len() as u64, count, "{jdk}: a class is there twice");
+            (
+                count,
+                answer["total"].as_u64().expect("a number"),
+                run.stderr,
+            )
+        };
+        for words in [
+            &["Wide*", "--changed"][..],
+            &["Wide*", "--changed", "--methods", "--source"],
+        ] {
+            let all = listed(words);
+            assert_eq!(all, (CLASSES, CLASSES, String::new()), "{jdk}: {words:?}");
+        }
+        let (count, total, told) = listed(&["Wide*", "--limit", "7", "--skip", "2"]);
+        assert_eq!((count, total), (7, CLASSES), "{jdk}");
+        let expected = "classhook: 7 of 4,001 classes; --skip 9 shows the next\n";
+        assert_eq!(told, expected, "{jdk}");
+        let text = classhook(&["classes", &pid, "Wide*"]);
+        let last = text.stdout.lines().last();
+        let expected = "1000 of 4,001 classes; --skip 1000 shows the next";
+        assert_eq!(last, Some(expected), "{jdk}");
+        servant.end();
+    }
+}
+
 fn visiting(servant: &Servant, words: &[&str], output: &Path) -> Java {
     let pid = servant.pid().to_string();
     Java::program(workspace::classhook())
