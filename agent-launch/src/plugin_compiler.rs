@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use child_process::own_program;
 use errors::Error;
+use host::cache::Cache;
 use host::compiler::{Code, Compiler, CompilerProcess};
 use host::plugin_file::PluginFile;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -23,6 +24,14 @@ impl Compiler for PluginCompiler {
         let code = CompilerProcess::new(vec![own_program::program()]).compile(plugin);
         bar.finish_and_clear();
         code
+    }
+
+    /// Tests of this crate leave the user's cache alone.
+    fn cache(&self) -> Option<Cache> {
+        match cfg!(test) {
+            true => None,
+            false => Cache::of_user(),
+        }
     }
 }
 

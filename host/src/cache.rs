@@ -25,7 +25,7 @@ use wasmtime::Engine;
 use wasmtime::component::Component;
 
 use crate::bundled::Bundled;
-use crate::compiler::Code;
+use crate::compiled_code::Code;
 use crate::regular_file;
 use plugin_code::limits::MAX_CODE;
 use plugin_code::sha256_hex;

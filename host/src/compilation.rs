@@ -27,11 +27,11 @@ impl std::fmt::Debug for Compilation<'_> {
 }
 
 impl<'a> Compilation<'a> {
-    /// Uses the user's cache. If the folder `cache` exists and is private, it is consulted first.
+    /// Uses the cache of the compiler. If the folder `cache` exists and is private, it is consulted first.
     #[must_use]
     pub fn new(cache: Option<&Path>, compiler: &'a dyn Compiler) -> Self {
         let first = cache.and_then(|folder| Cache::existing(folder).ok());
-        let caches = first.into_iter().chain(Cache::of_user()).collect();
+        let caches = first.into_iter().chain(compiler.cache()).collect();
         Self {
             caches,
             compiler,

@@ -4,9 +4,10 @@
 //! CompilerProcess → `classhook child-process compile` (the crate `plugin-compiler`) → plugin_code::Answer
 //! ```
 
-mod code;
+mod interface;
 mod process;
 
-pub use code::{Code, Compiler};
+pub use crate::compiled_code::Code;
+pub use interface::Compiler;
 pub use process::{COMMAND, CompilerProcess};
 pub(crate) use process::{beyond, lasting};

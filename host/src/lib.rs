@@ -22,6 +22,7 @@ mod class_key;
 pub mod clock;
 pub mod code_source;
 pub mod compilation;
+mod compiled_code;
 pub mod compiler;
 mod component;
 pub mod config;

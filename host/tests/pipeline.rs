@@ -9,10 +9,20 @@ mod shapes;
 
 use compiler::compiler;
 use helper_loaders::Answering;
+use host::compiler::Compiler;
 use host::config::PluginConfig;
 use host::{ClassRequest, CodeSource, Config, Loader, Outcome, Pipeline};
 use probes::{HitCode, ProbeTable};
 use shapes::{SHAPES, request, table};
+use std::path::Path;
+
+#[test]
+fn tests_leave_the_cache_of_the_user_alone() {
+    let cache = compiler().cache().expect("a cache");
+    let tests = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let folder = cache.folder();
+    assert!(folder.starts_with(tests), "{}", folder.display());
+}
 
 #[test]
 fn the_bundled_plugin_sets_jacocos_probes() {

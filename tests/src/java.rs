@@ -1,7 +1,7 @@
 //! Runs `java`: options, an agent, a time limit, and the program's output.
 
 use crate::jdks::Jdk;
-use crate::{watchdog, workspace};
+use crate::{caches, watchdog, workspace};
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::io::Read;
@@ -209,6 +209,7 @@ impl Java {
         ] {
             command.env_remove(added);
         }
+        command.env(caches::VARIABLE, caches::home());
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         if let Some(folder) = &self.folder {
             command.current_dir(folder);

@@ -14,6 +14,7 @@
 
 pub mod artifacts;
 pub mod browser;
+pub mod caches;
 pub mod cases;
 pub mod corpus;
 pub mod gradle;

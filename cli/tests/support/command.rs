@@ -6,6 +6,7 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::LazyLock;
 
 use class_description::{Arena, describe};
 use coverage::analysis::probe_count;
@@ -249,12 +250,22 @@ impl Ran {
     }
 }
 
+/// The folder of the cache of these tests: neither the user nor an earlier run has filled it.
+static CACHE: LazyLock<PathBuf> = LazyLock::new(|| {
+    let all = Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugin-caches");
+    let folders = fs::read_dir(&all).into_iter().flatten().flatten();
+    let ended = folders.filter(|folder| !Path::new("/proc").join(folder.file_name()).exists());
+    ended.for_each(|folder| drop(fs::remove_dir_all(folder.path())));
+    all.join(std::process::id().to_string())
+});
+
 /// The command under test.
 pub fn classhook() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_classhook"));
     command
         .env_remove("JAVA_TOOL_OPTIONS")
-        .env_remove("CLASSHOOK_AGENT");
+        .env_remove("CLASSHOOK_AGENT")
+        .env("XDG_CACHE_HOME", &*CACHE);
     command
 }
 

@@ -12,7 +12,9 @@ use plugin_code::limits::Limits;
 use plugin_code::{Answer, COMPILE, MAX_ANSWER};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::code::{Code, Compiler};
+use super::interface::Compiler;
+use crate::cache::Cache;
+use crate::compiled_code::Code;
 use crate::plugin_file::PluginFile;
 use errors::Error;
 
@@ -36,13 +38,27 @@ const TURN: Duration = Duration::from_millis(10);
 #[derive(Debug, Clone)]
 pub struct CompilerProcess {
     programs: Vec<PathBuf>,
+    /// Folder of the cache. `None` means the user's cache.
+    cache: Option<PathBuf>,
 }
 
 impl CompilerProcess {
     /// Uses the first of these programs that exists.
     #[must_use]
     pub fn new(programs: Vec<PathBuf>) -> Self {
-        Self { programs }
+        Self {
+            programs,
+            cache: None,
+        }
+    }
+
+    /// Uses the cache in this folder in place of the user's.
+    #[must_use]
+    pub fn with_cache(self, folder: &Path) -> Self {
+        Self {
+            cache: Some(folder.to_owned()),
+            ..self
+        }
     }
 
     fn program(&self) -> Option<&Path> {
@@ -79,6 +95,13 @@ impl CompilerProcess {
 }
 
 impl Compiler for CompilerProcess {
+    fn cache(&self) -> Option<Cache> {
+        match &self.cache {
+            Some(folder) => Cache::open(folder).ok(),
+            None => Cache::of_user(),
+        }
+    }
+
     fn compile(&self, plugin: &PluginFile) -> Result<Code, Error> {
         let Some(program) = self.program() else {
             return Err(no_compiler(plugin, &self.programs));

@@ -4,7 +4,7 @@ use crate::support::command::classhook as command;
 use e2e_tests::java::{Java, Run};
 use e2e_tests::servant::{self, Servant};
 use e2e_tests::workspace::{agent_library, classhook};
-use e2e_tests::{jdks, scratch};
+use e2e_tests::{caches, jdks, scratch};
 
 /// Returns `classhook doctor` without environment variables that change its result.
 fn doctor() -> Java {
@@ -17,6 +17,22 @@ fn doctor() -> Java {
 fn lines<'a>(run: &'a Run, what: &str) -> Vec<&'a str> {
     let of = |line: &&str| line.split_whitespace().nth(1) == Some(what);
     run.stdout.lines().filter(of).collect()
+}
+
+#[test]
+fn programs_of_tests_leave_the_cache_of_the_user_alone() {
+    let run = doctor().run();
+    let cache = caches::home().join("classhook");
+    let [line] = lines(&run, "cache")[..] else {
+        panic!("{}", run.report());
+    };
+    let expected = format!("{} can be written to", cache.display());
+    assert!(line.contains(&expected), "{}", run.report());
+    assert!(
+        cache.starts_with(e2e_tests::workspace::root()),
+        "{}",
+        cache.display()
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::patience::PATIENCE;
 use e2e_tests::servant::Servant;
-use e2e_tests::{scratch, workspace};
+use e2e_tests::{caches, scratch, workspace};
 use rustix::process::{Pid, Signal, kill_process};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -78,6 +78,7 @@ impl Terminal {
     fn tmux(&self, words: &[&str]) -> String {
         let mut tmux = Command::new("tmux");
         tmux.args(["-L", &self.socket]).args(words);
+        tmux.env(caches::VARIABLE, caches::home());
         let output = tmux.output().expect("tmux is there: cargo xtask setup");
         let error = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{words:?}: {error}");
