@@ -11,8 +11,11 @@ use crate::filter::Filter;
 /// Minimum similarity of a suggested name, from 0 to 1.
 const LIKE: f64 = 0.8;
 
+/// Packages of the JDK. Among classes with one simple name, those of the application come first.
+const OF_JDK: [&str; 6] = ["java.", "javax.", "jdk.", "sun.", "com.sun.", "org.xml."];
+
 /// Returns the class with the name most similar to this selector, if it is similar enough. A
-/// selector without a package may match a class in any.
+/// selector without a package may match a class in any package, and matches one with its simple name first.
 #[must_use]
 pub fn nearest(class: &str, classes: &[String]) -> Option<String> {
     let wanted = class.trim_end_matches(['*', '.']);
@@ -24,9 +27,13 @@ pub fn nearest(class: &str, classes: &[String]) -> Option<String> {
             false => whole.max(strsim::jaro_winkler(wanted, simple)),
         }
     };
-    let best = classes
-        .iter()
-        .max_by(|one, other| likeness(one).total_cmp(&likeness(other)))?;
+    let is_of_jdk = |name: &String| OF_JDK.iter().any(|package| name.starts_with(package));
+    let best = classes.iter().max_by(|one, other| {
+        let by_likeness = likeness(one).total_cmp(&likeness(other));
+        let by_origin = is_of_jdk(other).cmp(&is_of_jdk(one));
+        let by_length = other.len().cmp(&one.len());
+        by_likeness.then(by_origin).then(by_length)
+    })?;
     (likeness(best) > LIKE).then(|| best.clone())
 }
 
@@ -139,6 +146,24 @@ mod tests {
         ];
         let classes = names.map(str::to_owned);
         selection(&filter, &classes, &["app".to_owned()]).to_string()
+    }
+
+    #[test]
+    fn class_without_its_package_is_found_in_the_application_first() {
+        let names = [
+            "com.acme.parser.inner.Tool",
+            "com.acme.Tool",
+            "sun.Tool",
+            "com.acme.Tools",
+            "java.util.Toll",
+        ];
+        let names = names.map(str::to_owned);
+        for selector in ["Tool", "Tool*"] {
+            assert_eq!(nearest(selector, &names).as_deref(), Some("com.acme.Tool"));
+        }
+        assert_eq!(nearest("Tol", &names).as_deref(), Some("com.acme.Tool"));
+        assert_eq!(nearest("sun.Tol", &names).as_deref(), Some("sun.Tool"));
+        assert_eq!(nearest("Other", &names), None);
     }
 
     #[test]

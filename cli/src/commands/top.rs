@@ -130,7 +130,7 @@ impl Top {
             &settings,
             &run,
         )?;
-        let withheld = calls.warn_of_nothing(&mut visit, &settings)?;
+        let untraced = calls.warn_of_nothing(&mut visit, &settings)?;
         let (which, beside) = EventFileSource::recorded_in(visit.snapshot(), visit.since());
         let sampler = self.sampler(which, beside);
         let end = self
@@ -147,7 +147,7 @@ impl Top {
             passing.keep();
         }
         if ended.instrumented == Some(0) {
-            return Err(nothing_traced(pid, &self.methods, &withheld));
+            return Err(nothing_traced(pid, &self.methods, &untraced));
         }
         let ending = self.end(finished?, ended.has_jvm_ended());
         ended.conclude(ending.map(|()| 0))

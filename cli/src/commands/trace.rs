@@ -238,13 +238,13 @@ impl TracedCalls {
         &self,
         visit: &mut AttachedPlugin,
         settings: &Settings,
-    ) -> Result<Vec<UnchangedClasses>, Error> {
+    ) -> Result<Untraced, Error> {
+        let mut untraced = Untraced::default();
         if visit.instrumented() > 0 {
-            return Ok(Vec::new());
+            return Ok(untraced);
         }
         let classes = visit.classes()?;
         let mut warning = Warning::new("H0650", "no method of a loaded class is traced");
-        let mut withheld = Vec::new();
         for pattern in &self.methods {
             let globs = [class_of(pattern), pattern];
             let mut found = globs
@@ -254,20 +254,31 @@ impl TracedCalls {
                 warning = warning
                     .with("found", found.found())
                     .with("help", found.help());
-                withheld.push(found);
+                untraced.withheld.push(found);
             } else if let Some(name) = nearest::nearest(class_of(pattern), &classes) {
                 let method = pattern.strip_prefix(class_of(pattern)).unwrap_or_default();
-                warning = warning.with("nearest", format!("{name}{method}"));
+                let name = format!("{name}{method}");
+                warning = warning.with("nearest", &name);
+                untraced.nearest.push(name);
             }
         }
         let help = "selected methods are traced when their classes load";
         complain(warning.with("help", help));
-        Ok(withheld)
+        Ok(untraced)
     }
 }
 
+/// The causes for which no method of a loaded class is traced.
+#[derive(Debug, Default)]
+pub(super) struct Untraced {
+    /// Loaded classes that plugins do not change.
+    withheld: Vec<UnchangedClasses>,
+    /// The nearest method patterns.
+    nearest: Vec<String>,
+}
+
 /// Returns the problem of a visit without a traced method.
-pub(super) fn nothing_traced(pid: i32, methods: &[String], withheld: &[UnchangedClasses]) -> Error {
+pub(super) fn nothing_traced(pid: i32, methods: &[String], untraced: &Untraced) -> Error {
     let problem = Error::mistake("H0650", "no method was traced").with(
         "expected",
         "a method of a class that was loaded while the command was attached",
@@ -276,19 +287,22 @@ pub(super) fn nothing_traced(pid: i32, methods: &[String], withheld: &[Unchanged
         [] => problem,
         methods => problem.with("found", none_of(methods)),
     };
-    with_causes(problem, withheld).with(
+    with_causes(problem, untraced).with(
         "help",
         format!("`classhook attach {pid}`, then `classhook classes {pid}` lists the loaded classes with their loaders"),
     )
 }
 
-/// Adds the causes for which loaded classes are not instrumented.
-pub(super) fn with_causes(problem: Error, withheld: &[UnchangedClasses]) -> Error {
-    withheld.iter().fold(problem, |problem, found| {
+/// Adds the causes for which loaded classes are not instrumented, and the nearest patterns.
+pub(super) fn with_causes(problem: Error, untraced: &Untraced) -> Error {
+    let withheld = untraced.withheld.iter();
+    let problem = withheld.fold(problem, |problem, found| {
         problem
             .with("found", found.found())
             .with("help", found.help())
-    })
+    });
+    let nearest = untraced.nearest.iter();
+    nearest.fold(problem, |problem, name| problem.with("nearest", name))
 }
 
 /// Returns the finding that no method matches the patterns of several options.
@@ -401,7 +415,7 @@ impl Trace {
     ) -> Result<u8, Error> {
         options_of(settings, run)?;
         let mut visit = AttachedPlugin::begin(pid, &Visitor::in_session(PLUGIN), settings, run)?;
-        let withheld = self.calls.warn_of_nothing(&mut visit, settings)?;
+        let untraced = self.calls.warn_of_nothing(&mut visit, settings)?;
         if let Err(problem) = self.when.check_values(&mut visit) {
             drop(visit.end());
             return Err(problem);
@@ -419,7 +433,7 @@ impl Trace {
         let mut ended = visit.end();
         let mut streamed = finish(live, sending);
         if ended.instrumented == Some(0) {
-            return Err(nothing_traced(pid, &self.calls.methods, &withheld));
+            return Err(nothing_traced(pid, &self.calls.methods, &untraced));
         }
         streamed.failed.extend(ended.unanswered.take());
         let mut warnings = Warnings::default();

@@ -13,7 +13,6 @@ use coverage_inputs::run_files;
 use errors::Error;
 use live_traces::jvms::EventFileSource;
 use live_traces::watch_printer::{CommandPlugin, Layout, PrintedCalls, WatchPrinter};
-use loaded_classes::unchanged_classes::UnchangedClasses;
 use probes::Snapshot;
 use probes::events::Lost;
 use standard_streams::show::{all_but_last, say, with_exit_of_program};
@@ -22,7 +21,7 @@ use trace::numbers::counted;
 use trace_reports::completeness;
 use trace_reports::value_check::never_found;
 
-use super::trace::{PLUGIN, TracedCalls, options_of, with_causes};
+use super::trace::{PLUGIN, TracedCalls, Untraced, options_of, with_causes};
 use crate::args::{AgentArguments, COMMAND, EventFileArguments, FOR, TEXT};
 use crate::call_options::CallOptions;
 use crate::durations;
@@ -227,8 +226,8 @@ impl Watch {
         options_of(&settings, run)?;
         let passing = TempOutput::in_any_jvm(pid, &mut settings)?;
         let mut visit = AttachedPlugin::begin(pid, &Visitor::in_session(PLUGIN), &settings, run)?;
-        let withheld = match self.warn_of_nothing(&mut visit, methods, &settings) {
-            Ok(withheld) => withheld,
+        let untraced = match self.warn_of_nothing(&mut visit, methods, &settings) {
+            Ok(untraced) => untraced,
             Err(problem) => {
                 drop(visit.end()); // the agent writes to the folder until then
                 return Err(problem);
@@ -249,7 +248,7 @@ impl Watch {
             let help = format!("`classhook classes {pid}` lists the loaded classes");
             let problem = match self.places.any() {
                 true => self.places.nothing(&notes),
-                false => with_causes(nothing_watched(methods), &withheld),
+                false => with_causes(nothing_watched(methods), &untraced),
             };
             return Err(problem.with("help", help));
         }
@@ -268,18 +267,18 @@ impl Watch {
         visit: &mut AttachedPlugin,
         methods: &[String],
         settings: &Settings,
-    ) -> Result<Vec<UnchangedClasses>, Error> {
+    ) -> Result<Untraced, Error> {
         if self.places.any() {
             self.places.warn_of_nothing(visit)?;
-            return Ok(Vec::new());
+            return Ok(Untraced::default());
         }
         let calls = TracedCalls {
             methods: methods.to_vec(),
             ..TracedCalls::default()
         };
-        let withheld = calls.warn_of_nothing(visit, settings)?;
+        let untraced = calls.warn_of_nothing(visit, settings)?;
         self.when.check_values(visit)?;
-        Ok(withheld)
+        Ok(untraced)
     }
 
     /// Prints to standard error the number of shown calls, and of calls excluded by options.
