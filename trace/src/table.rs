@@ -14,6 +14,8 @@ use crate::summary::{Row, Summary};
 const GAP: usize = 2;
 /// Minimum width of a column: two blanks and `999.9 ms`.
 const COLUMN: usize = 11;
+/// Maximum width of the column of names in lines of any length. A longer name moves the numbers of its line only.
+const WIDEST_NAME: usize = 80;
 /// Minimum length of a truncated name.
 const NARROWEST_NAME: usize = 24;
 /// Minimum number of columns, however narrow the line is.
@@ -23,7 +25,7 @@ const FEWEST_COLUMNS: usize = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     /// Characters in a line: names are shortened and columns left out to fit, with a note. `None` for lines of any
-    /// length.
+    /// length, with whole names.
     pub width: Option<usize>,
     /// Uses the terminal's colours (ANSI escapes).
     pub colours: bool,
@@ -206,7 +208,10 @@ fn left_out(lost: &Lost, text: &mut String) {
 }
 
 struct Table {
+    /// Width of the column of names.
     name: usize,
+    /// Shortens longer names.
+    is_limited: bool,
     /// Width of the column of calls.
     calls: usize,
     columns: Vec<(Column, usize)>,
@@ -242,8 +247,14 @@ impl Table {
             let out = columns.extract_if(.., |(column, _)| Some(column.rank) == last);
             left_out.extend(out.map(|(column, _)| column));
         }
+        let is_limited = layout.width.is_some();
+        let most = match is_limited {
+            true => room(&columns).max(NARROWEST_NAME),
+            false => WIDEST_NAME,
+        };
         Self {
-            name: whole.min(room(&columns).max(NARROWEST_NAME)),
+            name: whole.min(most),
+            is_limited,
             calls,
             columns,
             left_out,
@@ -261,7 +272,10 @@ impl Table {
     }
 
     fn row(&self, row: &Row, text: &mut String) {
-        let name = row.name.shortened(self.name);
+        let name = match self.is_limited {
+            true => row.name.shortened(self.name),
+            false => row.name.to_string(),
+        };
         let calls = thousands(row.calls);
         let _ = write!(text, "{name:<0$}{calls:>1$}", self.name, self.calls);
         for (column, width) in &self.columns {
