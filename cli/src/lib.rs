@@ -63,7 +63,7 @@ pub fn main() -> ExitCode {
             standard_streams::show::complain(format_args!("{problem}\n"));
             std::process::exit(i32::from(problem.exit()))
         }
-        None => error.exit(),
+        None => usage_hints::exit(&error),
     });
     match parsed.command.run() {
         Ok(code) => ExitCode::from(code),

@@ -9,12 +9,34 @@ use coverage_inputs::run_files;
 use errors::Error;
 
 use crate::commands::Classhook;
+use standard_streams::show::complain;
 
 /// Returns a suggestion if clap refused `words` because of a command without `--`, or without a
 /// command or a JVM.
 #[must_use]
 pub fn problem(error: &clap::Error, words: &[OsString]) -> Option<Error> {
     without_dashes(error, words).or_else(|| without_target(error, words))
+}
+
+/// Code of a command line that clap refuses.
+const REFUSED: &str = "H0600";
+
+/// Prints help or version, or the mistake in the command line with its code, and ends the process.
+pub fn exit(error: &clap::Error) -> ! {
+    match coded(error) {
+        None => error.exit(),
+        Some(text) => {
+            complain(text);
+            std::process::exit(error.exit_code())
+        }
+    }
+}
+
+/// Returns clap's message with our code, or nothing for help and version.
+fn coded(error: &clap::Error) -> Option<String> {
+    let text = error.render().to_string();
+    let message = text.strip_prefix("error: ")?;
+    Some(format!("error[{REFUSED}]: {message}"))
 }
 
 /// Returns the problem for a missing JVM and command, for example an empty shell variable for the
@@ -212,6 +234,32 @@ mod tests {
             assert!(told.contains(&format!("classhook {name} 4711")), "{told}");
         }
         assert_eq!(told(&["run"]), None, "which starts commands alone");
+    }
+
+    #[test]
+    fn each_mistake_has_a_code() {
+        let coded = |line: &[&str]| {
+            let words = std::iter::once(&"classhook").chain(line);
+            coded(&Classhook::try_parse_from(words).expect_err("a mistake"))
+        };
+        for (line, expected) in [
+            (&["tracee"][..], "unrecognized subcommand 'tracee'"),
+            (&["plugin", "ad"], "unrecognized subcommand 'ad'"),
+            (&["report", "--no-such"], "unexpected argument '--no-such'"),
+            (&["trace", "4711", "--for", "soon"], "invalid value 'soon'"),
+            (&["status"], "required arguments were not provided"),
+            (
+                &["profile", "1", "--slow-limit", "1"],
+                "unexpected argument '--slow-limit'",
+            ),
+        ] {
+            let text = coded(line).unwrap_or_default();
+            assert!(text.starts_with("error[H0600]: "), "{line:?}: {text}");
+            assert!(text.contains(expected), "{line:?}: {text}");
+        }
+        for line in [&["--help"][..], &["--version"], &[], &["trace", "--help"]] {
+            assert_eq!(coded(line), None, "{line:?}");
+        }
     }
 
     #[test]

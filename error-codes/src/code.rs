@@ -21,7 +21,7 @@ const SECTIONS: [(&str, &str); 9] = [
     ("H0301", "h03xx-one-class-while-the-program-runs"),
     ("H0401", "h04xx-the-agent-in-the-jvm"),
     ("H0501", "h05xx-reaching-a-running-jvm"),
-    ("H0601", "h06xx-the-command-line"),
+    ("H0600", "h06xx-the-command-line"),
     ("H0701", "h07xx-reaching-an-agent"),
     ("H0720", "h072x-hot-patches"),
     ("H0801", "h08xx-classes-instrumented-before-they-run"),

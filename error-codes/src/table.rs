@@ -217,6 +217,8 @@ table! {
         "`dump ADDRESS:PORT`: no process listens there; the Maven goal `dump` tries again";
 
     // H06xx: the command line
+    H0600 [2]
+        "an unknown command or option, a missing one, or a value that is not accepted; the message names it, and the nearest one";
     H0601 [2]
         "`libclasshook.so` is not found; the message names the places";
     H0602 [2]

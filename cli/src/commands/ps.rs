@@ -7,6 +7,7 @@ use agent_launch::start::AGENT_LIBRARY;
 use attach::Jvm;
 use clap::Args;
 use errors::Error;
+use rustix::process::{Uid, geteuid};
 use standard_streams::show::{name, say, show};
 
 const AFTER_HELP: &str = "\
@@ -50,9 +51,14 @@ impl Ps {
     /// # Errors
     /// If standard output cannot be written.
     pub fn run(&self) -> Result<u8, Error> {
+        let jvms = attach::jvms(AGENT_LIBRARY);
+        if jvms.is_empty() {
+            say(none_found(geteuid()));
+            return Ok(0);
+        }
         let mut text = format!("{:>8}  {:<12}  {:<7}  main\n", "pid", "version", "agent");
         let mut is_explained = true;
-        for jvm in attach::jvms(AGENT_LIBRARY) {
+        for jvm in jvms {
             let agent = Presence::of(&jvm);
             is_explained &= agent != Presence::LibraryOnly;
             line(&jvm, agent, &mut text);
@@ -63,6 +69,18 @@ impl Ps {
         }
         Ok(0)
     }
+}
+
+/// Says whose JVMs were looked for, as no JVM was found.
+fn none_found(user: Uid) -> String {
+    if user.is_root() {
+        return "no JVM was found, of any user".to_owned();
+    }
+    let name = probes::user_name(user.as_raw());
+    format!(
+        "no JVM of the user {} was found; root sees the JVMs of all users",
+        escape::line(&name)
+    )
 }
 
 fn line(jvm: &Jvm, agent: Presence, text: &mut String) {
@@ -83,6 +101,14 @@ fn line(jvm: &Jvm, agent: Presence, text: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn empty_list_names_the_users_whose_jvms_were_looked_for() {
+        assert_eq!(none_found(Uid::ROOT), "no JVM was found, of any user");
+        let text = none_found(Uid::from_raw(4_000_000_000));
+        let expected = "no JVM of the user 4000000000 was found; root sees the JVMs of all users";
+        assert_eq!(text, expected);
+    }
 
     #[test]
     fn each_jvm_is_a_line_with_dashes_for_unknown_values() {
