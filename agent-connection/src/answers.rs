@@ -12,9 +12,27 @@ pub fn change(change: &Change) -> String {
     format!(
         "{} retransformed\n{}{}",
         counted(change.retransformed, "class"),
-        failures(&change.failed),
+        failures_of(change),
         plugins(&change.plugins)
     )
+}
+
+/// Formats the failures of a change, and counts those without a line.
+#[must_use]
+pub fn failures_of(change: &Change) -> String {
+    format!("{}{}", failures(&change.failed), more(change.more_failed))
+}
+
+/// Formats the number of classes that failed and are in no list.
+#[must_use]
+pub fn more(failed: u64) -> String {
+    match failed {
+        0 => String::new(),
+        count => format!(
+            "failed: {}, without a line here\n",
+            counted(count, "more class")
+        ),
+    }
 }
 
 /// Formats one line per plugin.
@@ -119,6 +137,13 @@ mod tests {
         let expected = "failed: H0306 a.B0 and 199 more classes: no memory left\n\
                         failed: H0306 a.C: trap\n";
         assert_eq!(failures(&all), expected);
+        let change = Change {
+            failed: all.clone(),
+            more_failed: 30,
+            ..Change::default()
+        };
+        let more = "failed: 30 more classes, without a line here\n";
+        assert_eq!(failures_of(&change), format!("{expected}{more}"));
         let few = &all[..SINGLE];
         assert_eq!(failures(few).lines().count(), SINGLE);
         assert_eq!(failures(&[]), "");

@@ -22,7 +22,7 @@ use standard_streams::show::{all_but_last, complain, say};
 use trace::numbers::counted;
 
 use crate::agent::{self, Agent, ConnectedAgent};
-use crate::answers::failures;
+use crate::answers::{failures, failures_of};
 use crate::application;
 use crate::decoded_answers;
 use crate::holder;
@@ -176,7 +176,7 @@ impl AttachedPlugin {
         let mut session = None;
         if let Some(request) = &request {
             let change: Change = progress::ask(&mut agent, request, &mut interrupt)?;
-            complain(failures(&decoded_answers::answer(&change)?.failed));
+            complain(failures_of(&decoded_answers::answer(&change)?));
             session = change.session;
             if visitor.has_session && session.is_none() {
                 agent.lease(Some(plugin), None)?; // an agent of another version

@@ -212,6 +212,8 @@ pub struct Status {
     pub hits: Hits,
     /// The first failures.
     pub failures: Vec<Failure>,
+    /// Number of classes that failed beyond these.
+    pub more_failures: u64,
     /// Failures of the agent itself, not of a class.
     pub own_failures: u64,
     /// Native methods with a wrapper, which stays until the JVM ends.
@@ -222,6 +224,8 @@ pub struct Status {
     pub progress: Option<Progress>,
     /// The first methods that were left unchanged within changed classes, with the reasons.
     pub left_alone: Vec<MethodRemark>,
+    /// Number of such methods beyond these.
+    pub more_left_alone: u64,
     /// The last notes of plugins on methods that they left unchanged.
     pub notes: Vec<String>,
     /// The counters of the plan cache; `None` if it is off.
@@ -507,6 +511,8 @@ pub struct Change {
     pub retransformed: usize,
     /// Classes that the JVM did not retransform, and the first classes on which a plugin failed.
     pub failed: Vec<Failure>,
+    /// Number of further classes on which a plugin failed.
+    pub more_failed: u64,
     /// The plugins after the change.
     pub plugins: Vec<Plugin>,
     /// The requested session.

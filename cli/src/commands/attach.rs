@@ -88,9 +88,9 @@ impl Attach {
                 let _: Off = agent.ask_for(&Request::Off)?;
                 return Err(metaspace::shortage(&shortage));
             }
-            failures = Some(answers::failures(
-                &decoded_answers::answer(&status)?.failures,
-            ));
+            let status = decoded_answers::answer(&status)?;
+            let listed = answers::failures(&status.failures);
+            failures = Some(listed + &answers::more(status.more_failures));
         }
         say(format_args!(
             "attached to {}, recording to {}",

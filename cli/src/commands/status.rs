@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agent_connection::agent::Agent;
-use agent_connection::answers::{failures, natives, plugins, structures};
+use agent_connection::answers::{failures, more, natives, plugins, structures};
 use agent_connection::holder::described;
 use clap::Args;
 use control::Request;
@@ -85,6 +85,7 @@ fn text(status: &Answer) -> String {
     text.push_str(&natives(&status.natives));
     text.push_str(&structures(&status.structures));
     text.push_str(&failures(&status.failures));
+    text.push_str(&more(status.more_failures));
     if status.own_failures > 0 {
         let failures = counted(status.own_failures, "failure");
         text.push_str(&format!(

@@ -277,7 +277,7 @@ fn settled(
         subscribers::update_plugin_subscriptions(agent, jvm);
     }
     let wanted = |class: &LoadedClass<'_>| retransform::is_wanted(agent, jvm, class, &wants);
-    let before = failed_plugins(agent).len();
+    let (before, failed_before) = failed_plugins(agent);
     let Report {
         retransformed,
         failed,
@@ -286,20 +286,24 @@ fn settled(
     if lacks_metaspace {
         return Err(agent.change.metaspace.last_shortage().unwrap_or_default());
     }
-    let by_plugins = failed_plugins(agent).into_iter().skip(before);
-    let of_plugins = by_plugins.take(status::FAILURES).map(status::failure);
+    let (by_plugins, failed_now) = failed_plugins(agent);
+    let by_plugins = by_plugins.into_iter().skip(before.len());
+    let count = failed_now.saturating_sub(failed_before);
+    let (of_plugins, more_failed) = status::first(by_plugins.map(status::failure), count);
     Ok(Change {
         retransformed,
         failed: failures(failed).into_iter().chain(of_plugins).collect(),
+        more_failed,
         plugins: status::plugins(agent),
         session: None,
     })
 }
 
-/// The failures of the present plugins so far.
-fn failed_plugins(agent: &Agent) -> Vec<host::PluginFailure> {
+/// The first failures of the present plugins so far, and the number of their classes.
+fn failed_plugins(agent: &Agent) -> (Vec<host::PluginFailure>, u64) {
     let current = agent.plugins.current();
-    current.map_or_else(Vec::new, |now| now.pipeline.summary().failures)
+    let summary = current.map_or_else(host::Summary::default, |now| now.pipeline.summary());
+    (summary.failures, summary.failed)
 }
 
 fn holds(edits: &Edits, plugin: &str) -> bool {

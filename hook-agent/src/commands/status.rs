@@ -14,7 +14,7 @@ use host::config::PluginConfig;
 use std::time::Duration;
 
 /// Number of reported failures; the snapshot contains all.
-pub(super) const FAILURES: usize = 20;
+const FAILURES: usize = 20;
 
 /// The state of the agent.
 pub(super) fn status(context: Context<'_>) -> Status {
@@ -41,9 +41,12 @@ pub(super) fn status(context: Context<'_>) -> Status {
         cause: found.message,
     });
     let failures = numbers.plugins.failures.into_iter().map(failure);
+    let failures = failures.chain(not_retransformed);
+    let (failures, more_failures) = first(failures, numbers.summary.failed);
     let notes = numbers.plugins.notes.iter().rev().take(FAILURES).rev();
     let notes = notes.cloned().collect();
-    let left_alone = numbers.plugins.skipped.into_iter().take(FAILURES);
+    let left_alone = numbers.plugins.skipped.into_iter().map(remark);
+    let (left_alone, more_left_alone) = first(left_alone, numbers.summary.skipped_methods);
     Status {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         pid: std::process::id(),
@@ -65,12 +68,14 @@ pub(super) fn status(context: Context<'_>) -> Status {
         classes: counts(agent),
         arrays: agent.results.table.arrays(),
         hits: hits(agent),
-        failures: failures.chain(not_retransformed).take(FAILURES).collect(),
+        failures,
+        more_failures,
         own_failures: numbers.own_failures,
         natives: structural_edits::natives(),
         structures: structural_edits::structures(),
         progress: agent.change.work.progress(),
-        left_alone: left_alone.map(remark).collect(),
+        left_alone,
+        more_left_alone,
         notes,
         plan_cache: numbers.plugins.plans.map(plan_cache),
         holders: agent
@@ -82,6 +87,13 @@ pub(super) fn status(context: Context<'_>) -> Status {
             .collect(),
         shortage: agent.change.metaspace.last_shortage(),
     }
+}
+
+/// Returns the first of `count` items, and the number of the others. The list may be shorter than `count`.
+pub(super) fn first<T>(listed: impl Iterator<Item = T>, count: u64) -> (Vec<T>, u64) {
+    let first: Vec<T> = listed.take(FAILURES).collect();
+    let more = count.saturating_sub(first.len() as u64);
+    (first, more)
 }
 
 /// The failure of a class that a plugin could not change.

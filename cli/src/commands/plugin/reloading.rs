@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use agent_connection::agent::Agent;
-use agent_connection::answers::failures;
+use agent_connection::answers::failures_of;
 use agent_connection::attached::{self, AttachedPlugin};
 use agent_connection::decoded_answers;
 use agent_launch::checked_options::CheckedOptions;
@@ -136,7 +136,7 @@ impl<'a> Reloading<'a> {
         let name = &self.name;
         match exchanged.and_then(|change| decoded_answers::answer(&change)) {
             Ok(change) => {
-                complain(failures(&change.failed));
+                complain(failures_of(&change));
                 say(format_args!(
                     "`{name}` is reloaded in {pid}: {} retransformed; its former data is reset",
                     counted(change.retransformed, "class")
