@@ -24,6 +24,6 @@ fn wrap(module: &[u8]) -> Result<Vec<u8>, String> {
     let encoded = ComponentEncoder::default()
         .validate(true)
         .module(module)
-        .and_then(ComponentEncoder::encode);
+        .and_then(|mut encoder| encoder.encode());
     encoded.map_err(|error| format!("{error:#}"))
 }
