@@ -11,7 +11,7 @@ use attach::{AttachError, Attachment, PlacedFile, Process};
 use control::classes::Details;
 use control::message::{Class, Classes, Status};
 use control::{Client, ControlError, Peer, Refusal, Request};
-use errors::Error;
+use errors::{Error, codes};
 use local_files::jvm_files;
 use local_files::jvm_tmp::JvmTmp;
 use local_files::temporary;
@@ -38,7 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const SILENCE: Duration = Duration::from_secs(5);
 
 /// Code of a stopped JVM.
-pub const STOPPED: &str = "H0510";
+pub const STOPPED: &str = codes::H0510;
 /// Help for a stopped JVM.
 const GO_ON: &str = "resume it: with kill -CONT, or in its debugger";
 
@@ -48,7 +48,7 @@ const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(200);
 /// Maximum time in which one of several simultaneous commands loads the agent.
 const CROWD: Duration = Duration::from_secs(30);
 /// Code of the agent's message about an attempt to load a second agent.
-const IGNORED: &str = "H0403";
+const IGNORED: &str = codes::H0403;
 
 /// Result of `Agent_OnAttach` when an agent is loaded already: `JNI_EEXIST`.
 const ALREADY_THERE: i32 = -5;
@@ -468,7 +468,7 @@ impl AgentMessages {
 /// Returns the error for a request that conflicts with an agent already in the JVM.
 #[must_use]
 pub fn already_there() -> Error {
-    Error::mistake("H0608", "the agent is in this JVM already")
+    Error::mistake(codes::H0608, "the agent is in this JVM already")
 }
 
 /// Returns the name of the folder for the copied library, for a JVM that cannot see or read the
@@ -490,7 +490,7 @@ fn refused(error: ControlError) -> Error {
 /// channel is off.
 fn absent(process: &Process) -> Error {
     let pid = process.pid();
-    let problem = Error::mistake("H0701", format!("no agent listens in the JVM {pid}"));
+    let problem = Error::mistake(codes::H0701, format!("no agent listens in the JVM {pid}"));
     if process.maps(AGENT_LIBRARY) == Some(true) {
         return problem
             .with("found", format!("{AGENT_LIBRARY} is loaded: an agent has left the JVM, as after every visit"))

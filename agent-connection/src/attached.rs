@@ -16,7 +16,7 @@ use control::Request;
 use control::message::{
     Change, Dump, Holder, MethodRemark, PluginState, Released, Reset, SessionRequest, Status,
 };
-use errors::{Cause, Error, PARTIAL, Warning};
+use errors::{Cause, Error, PARTIAL, Warning, codes};
 use local_files::absolute_path::absolute;
 use standard_streams::show::{all_but_last, complain, say};
 use trace::numbers::counted;
@@ -526,7 +526,7 @@ impl VisitOutcome {
 #[must_use]
 pub fn left_before(pid: i32) -> Warning {
     let message = format!("the agent has left {pid} before this command ended");
-    Warning::new("H0656", message)
+    Warning::new(codes::H0656, message)
         .with(
             "cause",
             "`classhook off`, another command that ended the agent, or a pause of this command (SIGSTOP) beyond its time",
@@ -539,7 +539,7 @@ fn stopped_visit(changed: usize) -> Error {
     let changed = format!("{} had been changed", counted(changed, "class"));
     Error::new(
         Cause::Interrupted,
-        "H0645",
+        codes::H0645,
         "interrupted before all classes were changed",
     )
     .with("found", changed)
@@ -549,7 +549,7 @@ fn stopped_visit(changed: usize) -> Error {
 /// Returns the warning that another command disabled the plugin.
 fn disabled_before(pid: i32, plugin: &str) -> Warning {
     let message = format!("the plugin {plugin} was disabled in {pid} before this command ended");
-    Warning::new("H0656", message)
+    Warning::new(codes::H0656, message)
         .with(
             "cause",
             "`classhook disable`, or `classhook reload` without it",
@@ -593,7 +593,7 @@ fn warn_of<T>(what: &str, count: u64, list: &[T], line: impl Fn(&T) -> String) {
     }
     let kept = usize::try_from(count).unwrap_or(usize::MAX);
     let last = list.get(list.len().saturating_sub(kept)..).unwrap_or(list);
-    let warning = Warning::new("H0649", format!("{what} not instrumented: {count}"));
+    let warning = Warning::new(codes::H0649, format!("{what} not instrumented: {count}"));
     let with = |warning: Warning, entry| warning.with("found", line(entry));
     complain(last.iter().fold(warning, with));
 }
@@ -642,7 +642,7 @@ fn enter(
     let known = status.plugins.iter().find(|found| found.name == plugin);
     if known.is_some_and(|known| known.state == PluginState::On) {
         let message = format!("the plugin {plugin} is already enabled in this JVM");
-        let problem = Error::mistake("H0609", message).with(
+        let problem = Error::mistake(codes::H0609, message).with(
             "found",
             format!("it records to {}", agent.path(&status.snapshot).display()),
         );

@@ -1,6 +1,6 @@
 //! Decodes the answers of an agent, with the texts of the JVM escaped for display.
 
-use errors::Error;
+use errors::{Error, codes};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -43,7 +43,7 @@ fn escaped(value: Value) -> Value {
 }
 
 fn unreadable(error: &serde_json::Error) -> Error {
-    Error::fault("H0704", "the agent's answer cannot be read").with("found", error.to_string())
+    Error::fault(codes::H0704, "the agent's answer cannot be read").with("found", error.to_string())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use attach::Process;
-use errors::{Cause, Error};
+use errors::{Cause, Error, codes};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::{SigId, flag, low_level};
@@ -101,13 +101,13 @@ impl Interrupt {
 
 /// Returns the error for a command interrupted while the classes of a JVM were changed.
 fn stopped_halfway() -> Error {
-    Error::new(Cause::Interrupted, "H0645", "interrupted between two batches of classes")
+    Error::new(Cause::Interrupted, codes::H0645, "interrupted between two batches of classes")
         .with("found", "later classes are unchanged")
         .with("help", "`classhook status` counts the changed classes; repeat the command, or undo it with `classhook off`")
 }
 
 fn refused(error: &std::io::Error) -> Error {
-    Error::fault("H0626", "cannot wait for signals").with("found", error.to_string())
+    Error::fault(codes::H0626, "cannot wait for signals").with("found", error.to_string())
 }
 
 /// Waits for a time to pass, for Ctrl-C, or for the end of a JVM, whichever is first.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use agent_launch::checked_options::CheckedOptions;
 use attach::Process;
-use errors::Error;
+use errors::{Error, codes};
 use local_files::absolute_path::absolute;
 use rustix::fs::Access;
 use rustix::process::geteuid;
@@ -84,7 +84,7 @@ fn in_jvm(
 fn refused(process: &Process, folder: &Path, error: &io::Error) -> Error {
     let (user, folder) = (process.effective_uid(), folder.display());
     let message = format!("the JVM's user {user} cannot write to {folder}");
-    Error::mistake("H0620", message)
+    Error::mistake(codes::H0620, message)
         .with("found", error.to_string())
         .with(
             "help",

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use agent_launch::settings::Settings;
 use attach::Process;
-use errors::Error;
+use errors::{Error, codes};
 use local_files::jvm_tmp::JvmTmp;
 use local_files::temporary::{self, KEPT, RECORDS};
 use standard_streams::show::{self, say};
@@ -122,7 +122,7 @@ fn is_anywhere(settings: &Settings) -> bool {
 
 /// Returns the error for a missing temporary file or folder.
 pub fn no_folder(error: io::Error) -> Error {
-    Error::mistake("H0620", "cannot create a folder for the recording")
+    Error::mistake(codes::H0620, "cannot create a folder for the recording")
         .with("found", error.to_string())
         .with("help", "name a folder with --output")
 }

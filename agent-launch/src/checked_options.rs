@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use control::Request;
-use errors::{Error, PARTIAL, Warnings};
+use errors::{Error, PARTIAL, Warnings, codes};
 use host::config::{PluginConfig, PluginSource};
 use host::{Config, Pipeline};
 use local_files::absolute_path::absolute;
@@ -227,9 +227,12 @@ pub fn check(
     };
     let text = options.to_text();
     let text = text.to_str().ok_or_else(|| {
-        Error::mistake("H0604", "the agent's options hold a path that is not UTF-8")
-            .with("found", text.display().to_string())
-            .with("help", "rename the file or folder")
+        Error::mistake(
+            codes::H0604,
+            "the agent's options hold a path that is not UTF-8",
+        )
+        .with("found", text.display().to_string())
+        .with("help", "rename the file or folder")
     })?;
     let config = Config::from_options(text)?;
     Ok((options, config))

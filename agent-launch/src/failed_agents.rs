@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use coverage_inputs::command_line::program_of;
-use errors::{Warning, Warnings};
+use errors::{Warning, Warnings, codes};
 use local_files::temporary;
 use tempfile::TempDir;
 
@@ -64,7 +64,7 @@ fn warning(file: &Path) -> Warning {
     let command = read.ok().and(lines.next()).unwrap_or_default();
     let program = program_of(command).unwrap_or_else(|| "a program".to_owned());
     let message = format!("the JVM {pid} ({program}) recorded nothing: its agent could not start");
-    let warning = Warning::new("H0629", message).of_missing();
+    let warning = Warning::new(codes::H0629, message).of_missing();
     match lines.next() {
         Some(cause) => warning.with("cause", cause.to_owned()),
         None => warning.with(

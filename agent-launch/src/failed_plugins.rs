@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use coverage_inputs::run_files::{self, RunFileKind};
-use errors::{Error, Warning, Warnings};
+use errors::{Error, Warning, Warnings, codes};
 use host::Pipeline;
 use local_files::recording_jvm::{self, Jvm};
 use probes::{FailedPlugin, Meta, Summary};
@@ -70,7 +70,7 @@ fn warning(failed: &FailedPlugin, pid: Option<u32>) -> Option<Warning> {
         Some(pid) => format!("in the JVM {pid}, {found}"),
         None => found,
     };
-    let warning = Warning::new("H0686", what).with("found", found);
+    let warning = Warning::new(codes::H0686, what).with("found", found);
     let warning = match failed.first.as_str() {
         "" => warning,
         first => warning.with("first", first),

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use errors::Error;
+use errors::{Error, codes};
 
 /// File name of the agent's library.
 pub const NAME: &str = "libclasshook.so";
@@ -23,7 +23,10 @@ fn find_with(variable: Option<OsString>, folder: Option<&Path>) -> Result<PathBu
     if let Some(found) = places.iter().find(|place| place.is_file()) {
         return std::path::absolute(found).map_err(|error| Error::unreadable(found, &error));
     }
-    let mut problem = Error::mistake("H0601", format!("cannot find the agent library {NAME}"));
+    let mut problem = Error::mistake(
+        codes::H0601,
+        format!("cannot find the agent library {NAME}"),
+    );
     for place in &places {
         problem = problem.with("looked", place.display().to_string());
     }

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use errors::Error;
+use errors::{Error, codes};
 use local_files::programs::find_program;
 
 /// The oldest Java that the agent works in.
@@ -34,7 +34,7 @@ pub(crate) fn find(name: &OsStr) -> Result<Program, Error> {
 
 fn not_found(name: &OsStr) -> Error {
     Error::mistake(
-        "H0602",
+        codes::H0602,
         format!("cannot find the command {}", name.display()),
     )
     .with("expected", "an executable file, or the name of one in PATH")
@@ -70,7 +70,7 @@ fn check_jdk(home: &Path) -> Result<(), Error> {
         return Ok(()); // an unknown JDK is accepted
     };
     let refused = |expected: String, found: String| {
-        Error::mistake("H0604", format!("the agent does not work in the JDK at {}", home.display()))
+        Error::mistake(codes::H0604, format!("the agent does not work in the JDK at {}", home.display()))
             .with("expected", expected)
             .with("found", found)
             .with("help", "run the program with another JDK, for example by its full path: -- /path/to/jdk/bin/java …")

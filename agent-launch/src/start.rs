@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use errors::Error;
+use errors::{Error, codes};
 pub use library::NAME as AGENT_LIBRARY;
 use local_files::preflight;
 
@@ -37,7 +37,7 @@ pub fn run(
     output: Option<File>,
 ) -> Result<u8, Error> {
     let Some((name, arguments)) = command.split_first() else {
-        return Err(Error::mistake("H0602", "no command is given")
+        return Err(Error::mistake(codes::H0602, "no command is given")
             .with("expected", "a command after `--`")
             .with(
                 "help",
@@ -57,7 +57,7 @@ pub fn run(
     let redirected = output.map_or(Ok(()), |output| redirect(&mut command, output));
     let outcome = redirected.and_then(|()| child::run(&mut command));
     outcome.map_err(|error| {
-        Error::mistake("H0603", format!("cannot start {}", name.display()))
+        Error::mistake(codes::H0603, format!("cannot start {}", name.display()))
             .with("found", error.to_string())
             .with(
                 "help",
@@ -74,7 +74,7 @@ fn check_is_alone(tool_options: Option<&OsStr>) -> Result<(), Error> {
         return Ok(());
     };
     let problem = Error::mistake(
-        "H0605",
+        codes::H0605,
         "the JVMs would get the agent twice, and load only the first",
     );
     Err(problem
@@ -103,7 +103,7 @@ pub fn agent_library() -> Result<PathBuf, Error> {
 fn agent_argument(library: &OsStr, options: &AgentOptions) -> Result<OsString, Error> {
     if library.as_encoded_bytes().contains(&b'=') {
         return Err(Error::mistake(
-            "H0601",
+            codes::H0601,
             "the path of the agent library contains a `=`, at which the JVM would cut it",
         )
         .with("found", library.display().to_string())

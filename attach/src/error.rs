@@ -1,5 +1,7 @@
 //! Errors of attaching to a JVM, each with a stable code and help.
 
+use errors::codes;
+
 use std::io;
 
 /// The signal that makes a JVM open its socket. Messages name it like a command.
@@ -129,21 +131,21 @@ impl AttachError {
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
-            AttachError::NoProcess(_) | AttachError::Thread { .. } => "H0501",
-            AttachError::NotJvm(_) => "H0502",
-            AttachError::OtherUser { .. } => "H0503",
-            AttachError::Disabled(_) => "H0504",
-            AttachError::NoAnswer { .. } => "H0505",
-            AttachError::ArgumentTooLong { .. } => "H0506",
-            AttachError::Refused { .. } => "H0507",
-            AttachError::AgentFailed(_) => "H0508",
-            AttachError::Io { .. } => "H0509",
-            AttachError::Stopped(_) | AttachError::StoppedMeanwhile { .. } => "H0510",
-            AttachError::NoTmp { .. } => "H0511",
-            AttachError::NoPlace { .. } => "H0512",
-            AttachError::Musl(_) => "H0513",
-            AttachError::NoDescriptors { .. } => "H0515",
-            AttachError::Hidden(_) => "H0516",
+            AttachError::NoProcess(_) | AttachError::Thread { .. } => codes::H0501,
+            AttachError::NotJvm(_) => codes::H0502,
+            AttachError::OtherUser { .. } => codes::H0503,
+            AttachError::Disabled(_) => codes::H0504,
+            AttachError::NoAnswer { .. } => codes::H0505,
+            AttachError::ArgumentTooLong { .. } => codes::H0506,
+            AttachError::Refused { .. } => codes::H0507,
+            AttachError::AgentFailed(_) => codes::H0508,
+            AttachError::Io { .. } => codes::H0509,
+            AttachError::Stopped(_) | AttachError::StoppedMeanwhile { .. } => codes::H0510,
+            AttachError::NoTmp { .. } => codes::H0511,
+            AttachError::NoPlace { .. } => codes::H0512,
+            AttachError::Musl(_) => codes::H0513,
+            AttachError::NoDescriptors { .. } => codes::H0515,
+            AttachError::Hidden(_) => codes::H0516,
         }
     }
 

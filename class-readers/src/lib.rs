@@ -31,7 +31,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use child_process::cause_of_end;
-use errors::Error;
+use errors::{Error, codes};
 
 use self::opinion::{MAX_ANSWER, Opinion};
 
@@ -99,7 +99,7 @@ struct Guard {
 impl Guard {
     fn start(mut child: Command) -> Result<Self, Error> {
         let failed = |error: std::io::Error| {
-            Error::fault("H0630", "the independent readers cannot be started")
+            Error::fault(codes::H0630, "the independent readers cannot be started")
                 .with("found", error.to_string())
         };
         let mut child = child

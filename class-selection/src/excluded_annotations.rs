@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use coverage::class::ClassDescription;
 use coverage::model::{ClassCoverage, MethodCoverage};
-use errors::Error;
+use errors::{Error, codes};
 use globs::Glob;
 use jvms::names;
 
@@ -31,7 +31,7 @@ impl ExcludedAnnotations {
             let is_part = |part: &str| !part.is_empty() && part.chars().all(is_name);
             if !name.split('.').all(is_part) {
                 let message = format!("`{text}` is no name of an annotation");
-                return Err(Error::mistake("H0606", message)
+                return Err(Error::mistake(codes::H0606, message)
                     .with("expected", "NoCoverage, com.acme.NoCoverage or com.acme.**"));
             }
             Ok(Pattern {

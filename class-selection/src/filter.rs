@@ -1,7 +1,7 @@
 //! Selects the classes of a report: the agent's selectors, applied to class files and run files.
 
 use coverage::class::ClassDescription;
-use errors::Error;
+use errors::{Error, codes};
 use host::selector::{SelectableClass, Selection, Verdict};
 use host::{CodeSource, Loader, code_source};
 use probes::events::ClassNames;
@@ -33,7 +33,7 @@ impl Filter {
         let without = |what: &str| {
             let kept = parts(selectors).filter(|part| !concerns(part, what));
             Selection::parse(&kept.collect::<Vec<_>>()).map_err(|error| {
-                Error::mistake("H0606", error.to_string()).with(
+                Error::mistake(codes::H0606, error.to_string()).with(
                     "expected",
                     "com.acme.**, @com.acme.Annotation, <:com.acme.Base, location:target/classes; `!` in front excludes",
                 )
@@ -203,7 +203,7 @@ impl Filter {
 
 fn cannot(part: &str, help: &str) -> Error {
     let message = format!("the selector `{part}` has no effect in a report");
-    Error::mistake("H0606", message).with("help", help)
+    Error::mistake(codes::H0606, message).with("help", help)
 }
 
 fn parts(selectors: &[String]) -> impl Iterator<Item = &str> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use control::message::Class;
-use errors::Error;
+use errors::{Error, codes};
 use trace::numbers::counted;
 
 use crate::filter::Filter;
@@ -97,7 +97,7 @@ fn nothing(
     classes: &[String],
     loaders: &[String],
 ) -> Error {
-    let problem = Error::mistake("H0671", message).with("found", found);
+    let problem = Error::mistake(codes::H0671, message).with("found", found);
     let meant = selectors
         .iter()
         .filter_map(|selector| meant(selector, classes, loaders));

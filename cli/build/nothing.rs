@@ -41,7 +41,7 @@ pub fn component(wit: &Path, world: &str) -> Result<Vec<u8>> {
     let encoded = ComponentEncoder::default()
         .validate(true)
         .module(&module)
-        .and_then(ComponentEncoder::encode)?;
+        .and_then(|mut encoder| encoder.encode())?;
     Ok(encoded)
 }
 

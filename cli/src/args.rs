@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use coverage::filter::Counting;
 use coverage_analysis::ReportModule;
 use differential_coverage::git::Changes;
-use errors::Error;
+use errors::{Error, codes};
 use local_files::stdout::is_stdout;
 
 use crate::durations;
@@ -320,15 +320,17 @@ impl Recorded {
     /// `H0606` for `--carry-over` without class files.
     pub fn check(&self) -> Result<(), Error> {
         match self.carry_over && !self.inputs.has_classes() {
-            true => Err(Error::mistake("H0606", "--carry-over needs class files")
-                .with(
-                    "expected",
-                    "--classes or --module, with the present class files",
-                )
-                .with(
-                    "help",
-                    "add one of them, or leave --carry-over out to report the executed classes",
-                )),
+            true => Err(
+                Error::mistake(codes::H0606, "--carry-over needs class files")
+                    .with(
+                        "expected",
+                        "--classes or --module, with the present class files",
+                    )
+                    .with(
+                        "help",
+                        "add one of them, or leave --carry-over out to report the executed classes",
+                    ),
+            ),
             false => Ok(()),
         }
     }
@@ -438,7 +440,7 @@ impl ReportInputs {
         match refused.iter().find(|(_, given, _)| *given) {
             None => Ok(()),
             Some((option, _, cause)) => Err(Error::mistake(
-                "H0606",
+                codes::H0606,
                 format!("{option} cannot be combined with --per-loader"),
             )
             .with("cause", *cause)),

@@ -8,7 +8,7 @@ use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use conditions::limits::MAX_LEVELS;
 use conditions::{Comparison, Condition, Literal, Operand, Show, Test};
-use errors::{Error, Warning};
+use errors::{Error, Warning, codes};
 use jvms::descriptor::MethodDescriptor;
 use jvms::names;
 use probes::events::SpanInfo;
@@ -136,10 +136,14 @@ fn without_parameter(index: u8, methods: &[SpanInfo]) -> Option<Warning> {
     let name = show::name(&format!("{}.{}", names::binary(&most.class), most.method)).into_owned();
     let message = format!("no traced method has arg[{index}]");
     let most = format!("at most {}: {name}", counted(count, "parameter"));
-    Some(Warning::new("H0657", message).with("found", most).with(
-        "help",
-        "arguments count from arg[0]; a comparison with a missing one is false",
-    ))
+    Some(
+        Warning::new(codes::H0657, message)
+            .with("found", most)
+            .with(
+                "help",
+                "arguments count from arg[0]; a comparison with a missing one is false",
+            ),
+    )
 }
 
 /// Parses a duration, as in conditions, to nanoseconds.

@@ -2,7 +2,7 @@
 
 use agent_launch::settings::Settings;
 use clap::Args;
-use errors::Error;
+use errors::{Error, codes};
 use serde_json::{Map, Value, json};
 
 use crate::heading;
@@ -36,14 +36,15 @@ impl FollowOptions {
         }
         let plugins = &mut settings.change.configuration.plugins;
         if !plugins.grant.iter().any(|grant| grant == CAPABILITY) {
-            return Err(
-                Error::mistake("H0639", "--follow needs the grant for classes of the JDK")
-                    .with("expected", "--grant boot")
-                    .with(
-                        "help",
-                        "tasks are submitted and run in java.util.concurrent and java.lang.Thread",
-                    ),
-            );
+            return Err(Error::mistake(
+                codes::H0639,
+                "--follow needs the grant for classes of the JDK",
+            )
+            .with("expected", "--grant boot")
+            .with(
+                "help",
+                "tasks are submitted and run in java.util.concurrent and java.lang.Thread",
+            ));
         }
         plugins.select = selected(&plugins.select)?;
         let given = plugins.plugin_settings.as_deref().unwrap_or("{}");
@@ -63,7 +64,7 @@ fn selected(given: &[String]) -> Result<Vec<String>, Error> {
         match part.split_once(':').map(|(kind, _)| kind) {
             Some("loader" | "location") if part != "location:any" => {
                 let message = "--follow needs classes of the JDK, which --select leaves out";
-                return Err(Error::mistake("H0639", message)
+                return Err(Error::mistake(codes::H0639, message)
                     .with(
                         "found",
                         format!("--select {}", standard_streams::show::name(part)),

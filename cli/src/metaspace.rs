@@ -2,7 +2,7 @@
 
 use agent_launch::metaspace::Metaspace;
 use clap::Args;
-use errors::Error;
+use errors::{Error, codes};
 
 use crate::heading;
 
@@ -31,7 +31,7 @@ impl MetaspaceArgument {
     pub fn check(self, pid: Option<i32>) -> Result<(), Error> {
         match self.ignore_metaspace && pid.is_none() {
             true => Err(
-                Error::mistake("H0627", "--ignore-metaspace needs a running JVM").with(
+                Error::mistake(codes::H0627, "--ignore-metaspace needs a running JVM").with(
                     "help",
                     "leave it out: classes changed at load time need no extra metaspace",
                 ),

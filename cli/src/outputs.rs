@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use coverage::report::{self, ExecutionData, Report};
-use errors::Error;
+use errors::{Error, codes};
 use local_files::atomic;
 use local_files::distinct_outputs::{self, both, real_path};
 use local_files::output_files::{Content, Files};
@@ -80,7 +80,7 @@ impl Outputs {
         if !self.per_test || has_room || is_html_written && !self.any() {
             return Ok(());
         }
-        let problem = Error::mistake("H0606", "--per-test needs a report that names tests");
+        let problem = Error::mistake(codes::H0606, "--per-test needs a report that names tests");
         Err(problem.with("expected", "--html, --lcov or --json"))
     }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use errors::Error;
+use errors::{Error, codes};
 use local_files::absolute_path::absolute;
 use local_files::atomic;
 use serde::{Deserialize, Serialize};
@@ -109,7 +109,7 @@ fn read(file: &Path) -> Result<Option<Project>, Error> {
     });
     project.map(Some).map_err(|found| {
         let message = format!("{} does not list the reported classes", path(file));
-        Error::mistake("H0611", message)
+        Error::mistake(codes::H0611, message)
             .with(
                 "expected",
                 format!("a file of `classhook coverage`, version {VERSION}"),

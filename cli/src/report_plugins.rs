@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use agent_launch::plugin_compiler::PluginCompiler;
 use clap::Args;
-use errors::Error;
+use errors::{Error, codes};
 use host::config::PluginConfig;
 use plugin_projects::PluginSource;
 use plugin_projects::configured;
@@ -42,7 +42,7 @@ impl ReportPlugins {
             return Ok(config);
         }
         let message = format!("the plugin `{}` computes no tables", config.name);
-        Err(Error::mistake("H0697", message)
+        Err(Error::mistake(codes::H0697, message)
             .with("expected", "a component that exports classhook:plugin/reporter")
             .with("help", "leave it out to show its recorded data; in Rust `classhook_sdk::export!(…, reporter)` exports a `Reporter`"))
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory};
 use coverage_inputs::run_files;
-use errors::Error;
+use errors::{Error, codes};
 
 use crate::commands::Classhook;
 use standard_streams::show::complain;
@@ -19,7 +19,7 @@ pub fn problem(error: &clap::Error, words: &[OsString]) -> Option<Error> {
 }
 
 /// Code of a command line that clap refuses.
-const REFUSED: &str = "H0600";
+const REFUSED: &str = codes::H0600;
 
 /// Prints help or version, or the mistake in the command line with its code, and ends the process.
 pub fn exit(error: &clap::Error) -> ! {
@@ -60,7 +60,7 @@ fn without_target(error: &clap::Error, words: &[OsString]) -> Option<Error> {
     let help = format!(
         "classhook {name} 4711 … with a PID, which `classhook ps` lists, or classhook {name} … -- java -jar app.jar"
     );
-    Some(Error::mistake("H0674", message).with("help", help))
+    Some(Error::mistake(codes::H0674, message).with("help", help))
 }
 
 fn without_dashes(error: &clap::Error, words: &[OsString]) -> Option<Error> {
@@ -97,7 +97,7 @@ fn without_dashes(error: &clap::Error, words: &[OsString]) -> Option<Error> {
     if run_files::is_called_as_one(Path::new(program)) {
         let message = format!("`{program}` is no command: it is named like a run file");
         let help = format!("`classhook report {}` shows it", quoted(program));
-        return Some(Error::mistake("H0674", message).with("help", help));
+        return Some(Error::mistake(codes::H0674, message).with("help", help));
     }
     let shown = |words: &[&str]| {
         words
@@ -109,7 +109,7 @@ fn without_dashes(error: &clap::Error, words: &[OsString]) -> Option<Error> {
     let before = before.get(1..).unwrap_or_default();
     let message = format!("`{program}` needs `--` in front of it, as every command to start");
     let help = format!("classhook {} -- {}", shown(before), shown(started));
-    Some(Error::mistake("H0674", message).with("help", help))
+    Some(Error::mistake(codes::H0674, message).with("help", help))
 }
 
 /// Returns the index of the first word that is neither an option nor an option's value.

@@ -7,7 +7,7 @@ use agent_launch::settings::Settings;
 use clap::Args;
 use conditions::{About, Show};
 use control::message::MethodRemark;
-use errors::{Error, Warning};
+use errors::{Error, Warning, codes};
 use serde_json::{Map, Value, json};
 use standard_streams::show::{complain, say};
 
@@ -75,7 +75,7 @@ impl WatchPoints {
         let mut table: Map<String, Value> = match &plugins.plugin_settings {
             None => Map::new(),
             Some(text) => serde_json::from_str(text).map_err(|error| {
-                Error::mistake("H0105", "--plugin-settings is no JSON object")
+                Error::mistake(codes::H0105, "--plugin-settings is no JSON object")
                     .with("found", error.to_string())
             })?,
         };
@@ -129,13 +129,13 @@ impl WatchPoints {
         let left_alone = visit.left_alone();
         if !left_alone.is_empty() {
             let message = format!("no {} can be watched so", self.name());
-            let problem = Error::mistake("H0650", message);
+            let problem = Error::mistake(codes::H0650, message);
             visit.has_told_left_alone();
             let causes = causes(&left_alone).into_iter().take(MOST);
             return Err(causes.fold(problem, |problem, cause| problem.with("found", cause)));
         }
         let message = format!("no {} of a loaded class is watched", self.name());
-        let warning = Warning::new("H0650", message);
+        let warning = Warning::new(codes::H0650, message);
         let found = self.found(visit).into_iter();
         let warning = found.fold(warning, |warning, note| warning.with("found", note));
         let help = "classes that load later are watched if they have one";
@@ -158,7 +158,7 @@ impl WatchPoints {
     pub fn nothing(&self, found: &[String]) -> Error {
         let places = self.at.iter().chain(&self.field);
         let places: Vec<&str> = places.map(String::as_str).collect();
-        let problem = Error::mistake("H0650", format!("no {} was watched", self.name())).with(
+        let problem = Error::mistake(codes::H0650, format!("no {} was watched", self.name())).with(
             "expected",
             format!(
                 "at least one {} in a class that is loaded, or was meanwhile",

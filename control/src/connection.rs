@@ -6,6 +6,7 @@ use crate::leases::{Lease, Leases};
 use crate::message::{
     ANSWER_LIMIT, AnswerLine, Holder, REQUEST_LIMIT, Refusal, Request, line, read_request,
 };
+use errors::codes;
 use nix::poll::{PollFd, PollFlags};
 use serde_json::Value;
 use std::io::{self, Read, Write};
@@ -223,13 +224,13 @@ impl Connection {
         self.output = match line(&AnswerLine::new(outcome)) {
             Ok(said) if said.len() <= ANSWER_LIMIT => said,
             Ok(said) => refused(Refusal::new(
-                "H0705",
+                codes::H0705,
                 format!(
                     "the answer has {} bytes, and the limit is {ANSWER_LIMIT}",
                     said.len()
                 ),
             )),
-            Err(error) => refused(Refusal::new("H0705", error.to_string())),
+            Err(error) => refused(Refusal::new(codes::H0705, error.to_string())),
         };
         self.active = Instant::now();
     }
@@ -248,7 +249,7 @@ impl Connection {
                 if self.line_end.is_none() && self.input.len() > REQUEST_LIMIT {
                     self.give_up();
                     let expected = format!("a line of at most {REQUEST_LIMIT} bytes");
-                    let refusal = Refusal::new("H0705", "the request is too long");
+                    let refusal = Refusal::new(codes::H0705, "the request is too long");
                     self.send_outcome(Err(refusal.with("expected", expected)));
                 }
             }

@@ -1,6 +1,7 @@
 //! Errors between command and agent, with stable codes.
 
 use crate::message::{Refusal, other_protocol};
+use errors::codes;
 use std::io;
 
 /// The reason why a client got no answer, or an agent has no socket.
@@ -38,18 +39,18 @@ impl ControlError {
     pub fn refusal(self) -> Refusal {
         let text = self.to_string();
         match self {
-            Self::NoAgent(_) => Refusal::new("H0701", text),
+            Self::NoAgent(_) => Refusal::new(codes::H0701, text),
             Self::Refused(refusal) => refusal,
             Self::OtherProtocol(version) => other_protocol(version),
-            Self::NoAnswer(_) => Refusal::new("H0704", text).with(
+            Self::NoAnswer(_) => Refusal::new(codes::H0704, text).with(
                 "help",
                 "the JVM may be stopped, in a very long pause, or at its end; check it and try again",
             ),
-            Self::NotTrusted(_) => Refusal::new("H0706", text).with(
+            Self::NotTrusted(_) => Refusal::new(codes::H0706, text).with(
                 "help",
                 "remove it if it is not yours; nothing was sent to it",
             ),
-            Self::Socket { .. } => Refusal::new("H0707", text),
+            Self::Socket { .. } => Refusal::new(codes::H0707, text),
         }
     }
 

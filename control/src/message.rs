@@ -4,7 +4,7 @@
 
 use crate::classes::{ClassLoader, Details, LoadedMethod, Plan};
 use crate::patch::{PatchRequest, Rollback};
-use errors::Error;
+use errors::{Error, codes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -301,7 +301,7 @@ impl Shortage {
         let message = format!(
             "the metaspace may not suffice for changing {classes} classes, so no class is changed"
         );
-        Refusal::new("H0711", message)
+        Refusal::new(codes::H0711, message)
             .with("expected", format!("{} KiB, as estimated from the class files", kib(*needed)))
             .with("found", format!("{} KiB, three quarters of what is free", kib(*available)))
             .with(
@@ -698,7 +698,7 @@ pub(crate) fn line(value: &impl Serialize) -> serde_json::Result<Vec<u8>> {
 /// Reads the request of a line, or returns the refusal to answer with.
 pub(crate) fn read_request(line: &[u8]) -> Result<Request, Refusal> {
     let garbage = |error: serde_json::Error| {
-        Refusal::new("H0705", "the line is no request")
+        Refusal::new(codes::H0705, "the line is no request")
             .with("expected", "one line of JSON with `protocol` and `request`")
             .with("found", error.to_string())
     };
@@ -710,7 +710,7 @@ pub(crate) fn read_request(line: &[u8]) -> Result<Request, Refusal> {
         .map(|call| call.request)
         .map_err(|error| {
             let name = head.request.request;
-            Refusal::new("H0702", format!("the agent does not know the request `{name}`"))
+            Refusal::new(codes::H0702, format!("the agent does not know the request `{name}`"))
                 .with("found", error.to_string())
                 .with("help", "command and agent are of different versions; use the command that came with the agent")
         })
@@ -719,7 +719,7 @@ pub(crate) fn read_request(line: &[u8]) -> Result<Request, Refusal> {
 /// The refusal for a request in another version of the protocol.
 pub(crate) fn other_protocol(found: u32) -> Refusal {
     Refusal::new(
-        "H0703",
+        codes::H0703,
         "command and agent use different versions of the protocol",
     )
     .with("expected", format!("version {PROTOCOL}"))

@@ -60,7 +60,7 @@ use coverage_inputs::class_files::{self, LocatedClass, Unreadable};
 use coverage_inputs::damaged_files::left_out;
 use coverage_inputs::execution_data::{ExecutionDataStore, MeasuredClass, holds_jacoco};
 use coverage_inputs::sources::Sources;
-use errors::{Error, Warning, Warnings};
+use errors::{Error, Warning, Warnings, codes};
 use generated::is_generated;
 use host::class_array;
 use jvms::names::binary;
@@ -538,7 +538,7 @@ impl<'r> Analysis<'r> {
     }
 
     fn cannot_analyse(&mut self, origin: &str, cause: String) {
-        let problem = Error::mistake("H0613", format!("{origin} cannot be analysed"));
+        let problem = Error::mistake(codes::H0613, format!("{origin} cannot be analysed"));
         let problem = problem.with("found", cause.as_str());
         let told = format!("the class {origin}, which cannot be analysed: {cause}");
         self.lacks(origin, cause, &told, problem);
@@ -551,7 +551,7 @@ impl<'r> Analysis<'r> {
             return;
         }
         self.missing.push(escape::line(told).to_string());
-        let warning = Warning::new("H0619", format!("{origin} is left out of the report"));
+        let warning = Warning::new(codes::H0619, format!("{origin} is left out of the report"));
         let warning = warning.with("cause", cause).of_missing();
         self.warnings
             .add(warning.with("help", "--strict-inputs makes this an error"));
@@ -581,7 +581,7 @@ impl<'r> Analysis<'r> {
             let message = format!("there are two versions of {name}; the report holds the first");
             let ids = format!("ids {first:016x} and {second:016x}");
             self.warnings
-                .add(Warning::new("H0617", message).with("found", ids));
+                .add(Warning::new(codes::H0617, message).with("found", ids));
         }
     }
 
@@ -600,7 +600,7 @@ impl<'r> Analysis<'r> {
             "{} recorded classes are not in the report: their class files are missing",
             unknown.len()
         );
-        let warning = Warning::new("H0618", message).with(
+        let warning = Warning::new(codes::H0618, message).with(
             "found",
             format!("{} (id {:016x}), for example", first.name, first.id),
         );
@@ -813,7 +813,7 @@ fn without_probes(class: &ClassDescription<'_>) -> Option<(Warning, String)> {
         "the method {}.{method}{others}, not measured: {SUBROUTINES}",
         binary(class.name)
     );
-    let warning = Warning::new("H0623", message).with("found", method);
+    let warning = Warning::new(codes::H0623, message).with("found", method);
     Some((warning.with("cause", SUBROUTINES).of_missing(), told))
 }
 
@@ -893,7 +893,7 @@ fn no_match(
         [] => format!("{} is not the file that the program loads", class.name),
         _ => format!("no match for {}: another version of it ran", class.name),
     };
-    let warning = Warning::new("H0622", message);
+    let warning = Warning::new(codes::H0622, message);
     // The execution of the class is unknown then.
     let warning = match is_by_tool {
         true => warning.of_missing(),

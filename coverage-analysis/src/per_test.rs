@@ -9,7 +9,7 @@ use coverage::filter::Counting;
 use coverage::model::{BundleBuilder, BundleCoverage, ClassCoverage};
 use coverage::report::per_test::{Test, Tests};
 use coverage_inputs::execution_data::ExecutionDataStore;
-use errors::{Warning, Warnings};
+use errors::{Warning, Warnings, codes};
 use probes::TestHits;
 use trace::numbers::counted;
 
@@ -84,7 +84,7 @@ impl<'a> ReportTests<'a> {
         }
         if numbers.is_empty() {
             let (message, help) = missing_tests();
-            let warning = Warning::new("H0690", message).with("help", help);
+            let warning = Warning::new(codes::H0690, message).with("help", help);
             warnings.add(warning.of_missing());
             return None;
         }

@@ -10,7 +10,7 @@ use coverage::class::ClassDescription;
 use coverage::model::{ClassCoverage, LineCoverage, Lines};
 use coverage_inputs::damaged_files::DamagedFiles;
 use coverage_inputs::execution_data::ExecutionDataStore;
-use errors::{Error, Warning, Warnings};
+use errors::{Error, Warning, Warnings, codes};
 use probes::TestHits;
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -53,7 +53,7 @@ impl TestCoverage {
                 "{} with hits of whole runs only",
                 counted(files.len(), "file")
             );
-            return Err(Error::mistake("H0690", message)
+            return Err(Error::mistake(codes::H0690, message)
                 .with("found", found)
                 .with("help", help));
         }
@@ -182,7 +182,7 @@ pub fn cut_off() -> Warning {
 /// Returns the warning that data of tests is missing.
 #[must_use]
 pub fn incomplete() -> Warning {
-    Warning::new("H0692", "hits of some tests are missing").of_missing()
+    Warning::new(codes::H0692, "hits of some tests are missing").of_missing()
 }
 
 /// Returns the package of a class, as an internal name.

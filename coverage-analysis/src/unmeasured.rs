@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use coverage::class::ClassDescription;
 use coverage::model::{ClassCoverage, MethodCoverage};
 use coverage_inputs::execution_data::{ExecutionDataStore, LEFT_ALONE, PLUGIN};
-use errors::{Warning, Warnings};
+use errors::{Warning, Warnings, codes};
 use jvms::names::binary;
 use probes::Failure;
 
@@ -138,7 +138,7 @@ fn warning(failure: &Failure) -> Warning {
             format!("{class} ran without probes: it was loaded unchanged after a failure ({code})");
         (message, Some(method).filter(|method| !method.is_empty()))
     };
-    let warning = Warning::new("H0625", message).of_missing();
+    let warning = Warning::new(codes::H0625, message).of_missing();
     let warning = match place {
         Some(method) => warning.with("at", method.clone()),
         None => warning,

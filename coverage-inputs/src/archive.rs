@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{Read, Seek};
 
-use errors::Error;
+use errors::{Error, codes};
 use zip::ZipArchive;
 
 /// Length limit of an entry, in bytes: far above any class file or jar within a jar.
@@ -30,7 +30,7 @@ pub(super) fn open<R: Read + Seek>(origin: &str, reader: R) -> Result<ZipArchive
 }
 
 fn damaged(origin: &str, found: String) -> Error {
-    Error::mistake("H0613", format!("cannot read the archive {origin}"))
+    Error::mistake(codes::H0613, format!("cannot read the archive {origin}"))
         .with("found", found)
         .with("help", "build or download it again, or leave it out")
 }

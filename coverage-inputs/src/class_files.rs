@@ -6,7 +6,7 @@ use std::fs::{self, File, FileType, Metadata};
 use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
-use errors::Error;
+use errors::{Error, codes};
 use local_files::special_file::{describe, is_special};
 use zip::ZipArchive;
 
@@ -280,7 +280,7 @@ impl<'v> Walk<'v> {
                 Ok(Opened::Class(bytes))
             }
             found => Err(Error::mistake(
-                "H0613",
+                codes::H0613,
                 format!("{origin} is neither a class file nor an archive"),
             )
             .with(
@@ -368,14 +368,14 @@ impl<'v> Walk<'v> {
 }
 
 fn no_file(path: &Path) -> Error {
-    Error::mistake("H0613", format!("{} is no file", path.display()))
+    Error::mistake(codes::H0613, format!("{} is no file", path.display()))
         .with("expected", "a class file or an archive")
         .with("found", describe(path))
 }
 
 fn too_deep(origin: &str) -> Error {
     let message = format!("{origin} is nested in more than {MAX_DEPTH} archives");
-    Error::mistake("H0613", message).with("help", "unpack the outer ones")
+    Error::mistake(codes::H0613, message).with("help", "unpack the outer ones")
 }
 
 fn is_class(name: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use errors::{Error, Warning, Warnings};
+use errors::{Error, Warning, Warnings, codes};
 use local_files::recording_jvm;
 use trace::numbers::counted;
 
@@ -51,7 +51,7 @@ impl DamagedFiles {
         };
         let (file, cause) = (path.display().to_string(), problem.summary());
         self.note(&left_out(&file, &cause));
-        let warning = Warning::new("H0672", format!("{file} is left out"));
+        let warning = Warning::new(codes::H0672, format!("{file} is left out"));
         let warning = warning.with("cause", cause);
         let help = "--strict-inputs makes this an error";
         warnings.add(warning.with("help", help));
@@ -85,7 +85,7 @@ impl DamagedFiles {
         self.left_out += usize::from(read.is_none());
         match read {
             None if self.strict => Err(Error::mistake(
-                "H0611",
+                codes::H0611,
                 format!("cannot read {}", path.display()),
             )
             .with("found", "no record: its JVM ended before it recorded data")),
@@ -109,7 +109,7 @@ impl DamagedFiles {
         let message = "the files have no record, so no report was written";
         let help =
             "run the program again: its JVMs ended before the first record, or have just started";
-        Err(Error::partial("H0610", message)
+        Err(Error::partial(codes::H0610, message)
             .with("expected", "a file with at least one record")
             .with("found", format!("{} without any", counted(files, "file")))
             .with("help", help))

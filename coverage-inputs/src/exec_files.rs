@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use coverage::report::{ExecutionData, Session, exec};
-use errors::Error;
+use errors::{Error, codes};
 
 /// Reads sessions and execution data of a file.
 ///
@@ -21,7 +21,7 @@ pub fn read(path: &Path) -> Result<(Vec<Session>, Vec<ExecutionData>), Error> {
 pub fn read_since(path: &Path, start_ms: i64) -> Result<(Vec<Session>, Vec<ExecutionData>), Error> {
     let bytes = std::fs::read(path).map_err(|error| Error::unreadable(path, &error))?;
     let data = exec::read_since(&bytes, start_ms).map_err(|error| {
-        Error::mistake("H0611", format!("cannot read {}", path.display()))
+        Error::mistake(codes::H0611, format!("cannot read {}", path.display()))
             .with("found", error.to_string())
             .with("help", "run the program again, or report without this file")
     })?;

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use class_description::{Arena, describe_as};
 use coverage::analysis::{probe_count, unmeasured};
 use coverage::report::{ExecutionData, Session};
-use errors::{Error, Warning, Warnings};
+use errors::{Error, Warning, Warnings, codes};
 use jvms::names::binary;
 use probes::events::{SpanInfo, Trace};
 use probes::{ClassBytes, Incomplete, Merged, Meta, Snapshot, TestHits, Unselected};
@@ -34,7 +34,7 @@ pub fn holds_jacoco(class: &[u8]) -> bool {
 }
 
 /// The code of a method that had no probes.
-pub const LEFT_ALONE: &str = "H0411";
+pub const LEFT_ALONE: &str = codes::H0411;
 
 /// Execution count of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -386,7 +386,7 @@ impl ExecutionDataStore {
     /// `H0606` if a JVM did not record loaders apart, or lines were counted, which covers all
     /// loaders together.
     pub fn by_loader(&self) -> Result<Vec<(String, Self)>, Error> {
-        let mut refused = Error::mistake("H0606", "cannot report results per loader");
+        let mut refused = Error::mistake(codes::H0606, "cannot report results per loader");
         if !self.counts.is_empty() {
             refused = refused.with("cause", "lines are counted for all loaders together");
             return Err(refused.with(
@@ -517,7 +517,7 @@ impl ExecutionDataStore {
         if unwritten.peek().is_none() {
             return Ok(());
         }
-        let problem = Error::partial("H0651", "the coverage is incomplete");
+        let problem = Error::partial(codes::H0651, "the coverage is incomplete");
         let problem = unwritten.fold(problem, |problem, found| problem.with("found", found));
         Err(problem.with(
             "help",
@@ -568,7 +568,7 @@ fn may_have_subroutines(class_file: &[u8]) -> bool {
 fn not_for_jacoco(left_out: &[&str]) -> Option<Warning> {
     let first = left_out.first()?;
     let message = format!("the .exec file lacks {}", counted(left_out.len(), "class"));
-    let warning = Warning::new("H0623", message)
+    let warning = Warning::new(codes::H0623, message)
         .with("found", format!("{}, for example", binary(first)))
         .with(
             "cause",
@@ -714,7 +714,7 @@ fn unwritten(meta: &Meta, incomplete: &Incomplete) -> String {
 
 fn different_probes(name: &str, kept: usize, left_out: usize) -> Warning {
     Warning::new(
-        "H0616",
+        codes::H0616,
         format!("{name} has two recordings with different probes"),
     )
     .with(

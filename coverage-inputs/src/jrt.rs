@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use errors::Error;
+use errors::{Error, codes};
 use tempfile::TempDir;
 
 /// Returns the module of `jrt:MODULE` or of the URL `jrt:/MODULE`. It is empty for `jrt:`, which
@@ -27,7 +27,7 @@ pub(super) fn module(place: &str) -> Result<Option<&str>, Error> {
     match module.is_empty() || module.split('.').all(is_part) {
         true => Ok(Some(module)),
         false => Err(
-            Error::mistake("H0614", format!("`jrt:{module}` names no module")).with(
+            Error::mistake(codes::H0614, format!("`jrt:{module}` names no module")).with(
                 "expected",
                 "jrt:MODULE, for example jrt:java.sql; jrt: is the whole JDK",
             ),
@@ -53,7 +53,7 @@ pub(super) fn extract(module: &str, java_home: Option<&Path>) -> Result<TempDir,
     run_jimage(home, module, folder.path())?;
     if !folder.path().join(module).is_dir() {
         return Err(Error::mistake(
-            "H0614",
+            codes::H0614,
             format!("the JDK at {} has no module {module}", home.display()),
         )
         .with("help", "`java --list-modules` lists its modules"));
@@ -64,7 +64,7 @@ pub(super) fn extract(module: &str, java_home: Option<&Path>) -> Result<TempDir,
 fn run_jimage(home: &Path, module: &str, folder: &Path) -> Result<(), Error> {
     let failed = |found: String| {
         Error::mistake(
-            "H0614",
+            codes::H0614,
             format!(
                 "cannot extract the module {module} from the JDK at {}",
                 home.display()
@@ -106,7 +106,7 @@ fn pattern(module: &str) -> String {
 
 fn no_jimage(module: &str, homes: &[PathBuf]) -> Error {
     let mut problem = Error::mistake(
-        "H0614",
+        codes::H0614,
         format!("cannot read jrt:{module}: no JDK with `jimage` is known"),
     );
     for home in homes {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use errors::Error;
+use errors::{Error, codes};
 use globs::Glob;
 use rewriter::ClassFile;
 
@@ -27,7 +27,7 @@ pub fn find(names: &[String], within: &[String]) -> Result<Vec<LocatedClass>, Er
 }
 
 fn nowhere(name: &str) -> Error {
-    Error::mistake("H0631", format!("there is no file {name}"))
+    Error::mistake(codes::H0631, format!("there is no file {name}"))
         .with(
             "expected",
             "FILE.class, JAR!com.acme.Foo, or a name with --in JAR|FOLDER|jrt:MODULE",
@@ -46,7 +46,7 @@ fn matching(places: &[String], class: &str) -> Result<Vec<LocatedClass>, Error> 
     }
     if kept.is_empty() {
         return Err(Error::mistake(
-            "H0631",
+            codes::H0631,
             format!("there is no class {class} in {}", places.join(", ")),
         )
         .with(
@@ -68,7 +68,11 @@ fn is(wanted: &Glob, found: &LocatedClass, class: &str) -> bool {
 
 fn pattern(class: &str) -> Result<Glob, Error> {
     Glob::parse_class(class).map_err(|problem| {
-        Error::mistake("H0631", format!("`{class}` is no class name: it {problem}")).with(
+        Error::mistake(
+            codes::H0631,
+            format!("`{class}` is no class name: it {problem}"),
+        )
+        .with(
             "expected",
             "a name such as com.acme.Foo, or a pattern such as com.acme.**",
         )

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use errors::{Error, Warning, Warnings};
+use errors::{Error, Warning, Warnings, codes};
 use jvm_events::tables;
 use local_files::recording_jvm::is_written;
 use local_files::special_file::is_special;
@@ -43,7 +43,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
             let inside = in_folder(path)?;
             if inside.is_empty() {
                 return Err(Error::mistake(
-                    "H0610",
+                    codes::H0610,
                     format!(
                         "there is no snapshot, event file or .exec file in {}",
                         path.display()
@@ -125,7 +125,7 @@ pub fn with_counts(paths: impl IntoIterator<Item = PathBuf>) -> impl Iterator<It
 /// Returns the error for a run file that is a pipe or a device. These files are read several times,
 /// a pipe only once, and a pipe without a writer would block.
 pub fn no_file(path: &Path) -> Error {
-    Error::mistake("H0612", format!("cannot read {}", path.display()))
+    Error::mistake(codes::H0612, format!("cannot read {}", path.display()))
         .with("expected", "a file")
         .with("found", "a pipe, a device or a socket")
         .with("help", "write its content to a file first")
@@ -136,7 +136,7 @@ fn unknown(path: &Path, start: &[u8]) -> Error {
         "{} is no snapshot, event file or .exec file",
         path.display()
     );
-    let problem = Error::mistake("H0611", message)
+    let problem = Error::mistake(codes::H0611, message)
         .with(
             "expected",
             "a Classhook snapshot (.hook) or event file (.events), or a JaCoCo file (.exec)",
@@ -236,7 +236,7 @@ fn unless_empty<T>(
     match read {
         Ok(read) => Ok(Some(read)),
         Err(error @ SnapshotError::Empty { .. }) => {
-            let warning = Warning::new("H0615", format!("{} is left out", path.display()));
+            let warning = Warning::new(codes::H0615, format!("{} is left out", path.display()));
             let warning = warning.with("cause", error.to_string());
             warnings.add(unless_running(path, warning));
             Ok(None)
@@ -250,7 +250,7 @@ fn unless_empty<T>(
 pub fn unreadable(path: &Path, error: &SnapshotError) -> Error {
     match error {
         SnapshotError::Io { source, .. } => Error::unreadable(path, source),
-        error => Error::mistake("H0611", format!("cannot read {}", path.display()))
+        error => Error::mistake(codes::H0611, format!("cannot read {}", path.display()))
             .with("found", error.to_string()),
     }
 }
@@ -266,7 +266,7 @@ pub fn was_killed(path: &Path, snapshot: &Snapshot) -> bool {
 /// Returns the warning about a file whose JVM did not end in good order. Data is missing unless the
 /// JVM still runs.
 fn unfinished(path: &Path, complete: bool, truncated: bool) -> Option<Warning> {
-    let warn = |what: &str| Warning::new("H0615", format!("{} {what}", path.display()));
+    let warn = |what: &str| Warning::new(codes::H0615, format!("{} {what}", path.display()));
     if truncated {
         let warning = warn("ends in the middle of a record");
         let warning = warning.with("cause", "its JVM was killed while writing");

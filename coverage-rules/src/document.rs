@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use errors::Error;
+use errors::{Error, codes};
 
 /// A mistake at a position of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Document {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let bytes = std::fs::read(path).map_err(|error| Error::unreadable(path, &error))?;
         let text = String::from_utf8(bytes).map_err(|error| {
-            Error::mistake("H0676", "the rules are no UTF-8 text")
+            Error::mistake(codes::H0676, "the rules are no UTF-8 text")
                 .with("at", path.display().to_string())
                 .with("found", error.utf8_error().to_string())
         })?;
@@ -108,7 +108,7 @@ impl Document {
             " ".repeat(blanks),
             "^".repeat(carets)
         );
-        let problem = Error::mistake("H0676", mistake.message.clone()).with("at", place);
+        let problem = Error::mistake(codes::H0676, mistake.message.clone()).with("at", place);
         match mistake.expected.as_str() {
             "" => problem,
             expected => problem.with("expected", expected),

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use class_selection::nearest;
 use coverage::model::{BundleCoverage, Counter, CounterKind, Counters};
-use errors::Error;
+use errors::{Error, codes};
 use globs::Glob;
 use jvms::names::binary;
 
@@ -253,8 +253,11 @@ impl Minimum {
             ),
             Scope::Whole => ("class", "", Vec::new()),
         };
-        let problem = Error::mistake("H0671", format!("a rule of --fail-under matches no {what}"))
-            .with("found", format!("{what}:{glob}"));
+        let problem = Error::mistake(
+            codes::H0671,
+            format!("a rule of --fail-under matches no {what}"),
+        )
+        .with("found", format!("{what}:{glob}"));
         match nearest::within(glob, &names).or_else(|| nearest::nearest(glob, &names)) {
             Some(nearest) => problem.with("nearest", nearest),
             None => problem,

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use coverage::model::{BundleCoverage, CounterKind};
-use errors::{Error, Warning, Warnings};
+use errors::{Error, Warning, Warnings, codes};
 
 use crate::minimums::{self, Minimum, Shortfall};
 use crate::rule::{Names, Rule};
@@ -79,17 +79,20 @@ impl Requirements {
 }
 
 fn no_complexity() -> Error {
-    Error::mistake("H0673", "no rule can limit the complexity of changed lines")
-        .with("expected", "line, branch, instruction, method or class")
-        .with(
-            "help",
-            "complexity belongs to whole methods: check it without --diff",
-        )
+    Error::mistake(
+        codes::H0673,
+        "no rule can limit the complexity of changed lines",
+    )
+    .with("expected", "line, branch, instruction, method or class")
+    .with(
+        "help",
+        "complexity belongs to whole methods: check it without --diff",
+    )
 }
 
 /// Returns the error for an empty measurement, which fulfils no rule.
 fn nothing_measured() -> Error {
-    Error::mistake("H0671", "no class was measured, so no rule can be checked")
+    Error::mistake(codes::H0671, "no class was measured, so no rule can be checked")
         .with("expected", "at least one class with instructions")
         .with("found", "none")
         .with(
@@ -101,12 +104,12 @@ fn nothing_measured() -> Error {
 const ABOUT_NOTHING: &str = "this rule matches no name of a measured element";
 
 fn about_nothing(rule: &Rule) -> Error {
-    Error::mistake("H0671", ABOUT_NOTHING).with("at", rule.origin.clone())
+    Error::mistake(codes::H0671, ABOUT_NOTHING).with("at", rule.origin.clone())
 }
 
 /// As in JaCoCo, such a rule holds.
 fn checks_nothing(rule: &Rule) -> Warning {
-    Warning::new("H0677", ABOUT_NOTHING)
+    Warning::new(codes::H0677, ABOUT_NOTHING)
         .with("at", rule.origin.clone())
         .with("note", "the rule holds, as in JaCoCo's check")
 }
@@ -154,7 +157,7 @@ impl Verdict {
                 counted(short + violations, "rule is violated", "rules are violated")
             }
         };
-        Err(Error::shortfall("H0673", message))
+        Err(Error::shortfall(codes::H0673, message))
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::SystemTime;
 
-use errors::Error;
+use errors::{Error, codes};
 
 use super::lines::{ChangedLines, LineSet, is_source};
 use super::unified::{self, FileEdit};
@@ -135,7 +135,7 @@ impl Difference {
 }
 
 fn unreadable(line: String) -> Error {
-    Error::fault("H0678", "git's output cannot be read").with("found", line)
+    Error::fault(codes::H0678, "git's output cannot be read").with("found", line)
 }
 
 impl Changes {
@@ -189,7 +189,7 @@ fn compared(range: &str) -> Result<Comparison, Error> {
     let base = git(&["merge-base", range, "HEAD"], None)?;
     if !base.status.success() {
         return Err(
-            Error::mistake("H0678", format!("`{range}` and HEAD have no common ancestor"))
+            Error::mistake(codes::H0678, format!("`{range}` and HEAD have no common ancestor"))
                 .with("found", error_text(&base))
                 .with("help", "in a shallow clone, fetch more: `git fetch --unshallow`, or `fetch-depth: 0` in a GitHub workflow; or compare two revisions, A..B"),
         );
@@ -214,7 +214,7 @@ fn check(revision: &str, range: &str) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::mistake(
-        "H0678",
+        codes::H0678,
         format!("`{name}` is no revision of this repository"),
     )
     .with("found", format!("--diff {range}"))
@@ -258,7 +258,7 @@ fn succeeded(words: &[&str], folder: Option<&Path>) -> Result<Vec<u8>, Error> {
     if output.status.success() {
         return Ok(output.stdout);
     }
-    Err(Error::mistake("H0678", "git cannot list the changes")
+    Err(Error::mistake(codes::H0678, "git cannot list the changes")
         .with("found", error_text(&output))
         .with(
             "help",
@@ -279,7 +279,7 @@ fn git(words: &[&str], folder: Option<&Path>) -> Result<Output, Error> {
             ErrorKind::NotFound => "install git, or put it on the PATH",
             _ => "check the program `git` on the PATH",
         };
-        Error::mistake("H0678", "cannot start git, which lists the changes")
+        Error::mistake(codes::H0678, "cannot start git, which lists the changes")
             .with("found", error.to_string())
             .with("help", help)
     })

@@ -38,7 +38,7 @@ use std::time::SystemTime;
 use coverage::model::{BundleCoverage, SourceFileCoverage};
 use coverage::report::changed::Changed;
 use coverage_inputs::sources::Sources;
-use errors::{Warning, Warnings};
+use errors::{Warning, Warnings, codes};
 use git::Changes;
 use lines::LineSet;
 use source_files::{SourceFiles, SourceMatch};
@@ -147,7 +147,7 @@ fn unclear(name: &str, paths: &[&PathBuf]) -> Warning {
         .map(|path| path.display().to_string())
         .collect();
     Warning::new(
-        "H0679",
+        codes::H0679,
         format!("several changed files may be {name}; its lines are left out"),
     )
     .with("found", paths.join("\n"))
@@ -156,7 +156,7 @@ fn unclear(name: &str, paths: &[&PathBuf]) -> Warning {
 
 fn changed_since(names: &[String]) -> Warning {
     Warning::new(
-        "H0654",
+        codes::H0654,
         "sources were changed after the recorded program had started",
     )
     .with("found", some(names))

@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use crate::notes::{write_message, write_notes};
+use error_codes::table as codes;
 
 /// Exit code of a command with an incomplete result.
 pub const PARTIAL: u8 = 3;
@@ -108,7 +109,7 @@ impl Error {
     pub fn interrupted() -> Self {
         Self::new(
             Cause::Interrupted,
-            "H0645",
+            codes::H0645,
             "interrupted; nothing was written",
         )
     }
@@ -116,7 +117,7 @@ impl Error {
     /// Creates the error for an unreadable file that the user named (`H0612`).
     #[must_use]
     pub fn unreadable(path: &Path, error: &io::Error) -> Self {
-        Self::mistake("H0612", format!("cannot read {}", path.display()))
+        Self::mistake(codes::H0612, format!("cannot read {}", path.display()))
             .with("found", error.to_string())
             .with("help", "check the path and its permissions")
     }
@@ -124,7 +125,7 @@ impl Error {
     /// Creates the error for a partly written file (`H0620`).
     #[must_use]
     pub fn cut_short(path: &Path, error: &io::Error) -> Self {
-        Self::partial("H0620", format!("cannot write {} to its end", path.display()))
+        Self::partial(codes::H0620, format!("cannot write {} to its end", path.display()))
             .with("found", error.to_string())
             .with(
                 "help",
@@ -143,11 +144,11 @@ impl Error {
         );
         let (unwritable, help) = match no_space {
             true => (
-                Self::partial("H0620", message),
+                Self::partial(codes::H0620, message),
                 "make room there, and try again",
             ),
             false => (
-                Self::mistake("H0620", message),
+                Self::mistake(codes::H0620, message),
                 "nothing was changed there; check the path, its permissions and the space left",
             ),
         };

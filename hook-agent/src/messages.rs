@@ -2,7 +2,7 @@
 //!
 //! A message is one write, so that lines of several threads do not mix. A closed or full standard error is no failure.
 
-use errors::Error;
+use errors::{Error, codes};
 use host::config::LogLevel;
 use std::fmt::{self, Display, Write as _};
 use std::fs::File;
@@ -58,26 +58,26 @@ impl Code {
     /// The code as text.
     pub fn as_str(self) -> &'static str {
         match self {
-            Code::OldJvm => "H0401",
-            Code::Refused => "H0402",
-            Code::Twice => "H0403",
-            Code::Output => "H0404",
-            Code::Write => "H0405",
-            Code::ProbeClass => "H0406",
-            Code::Thread => "H0407",
-            Code::Retransform => "H0408",
-            Code::Panic => "H0409",
-            Code::Options => "H0410",
-            Code::LeftAlone => "H0411",
-            Code::Control => "H0412",
-            Code::Patch => "H0413",
-            Code::Huge => "H0414",
-            Code::Unmatched => "H0415",
-            Code::Jacoco => "H0416",
-            Code::JacocoRemote => "H0417",
-            Code::Tests => "H0418",
-            Code::JvmEvents => "H0419",
-            Code::Observer => "H0420",
+            Code::OldJvm => codes::H0401,
+            Code::Refused => codes::H0402,
+            Code::Twice => codes::H0403,
+            Code::Output => codes::H0404,
+            Code::Write => codes::H0405,
+            Code::ProbeClass => codes::H0406,
+            Code::Thread => codes::H0407,
+            Code::Retransform => codes::H0408,
+            Code::Panic => codes::H0409,
+            Code::Options => codes::H0410,
+            Code::LeftAlone => codes::H0411,
+            Code::Control => codes::H0412,
+            Code::Patch => codes::H0413,
+            Code::Huge => codes::H0414,
+            Code::Unmatched => codes::H0415,
+            Code::Jacoco => codes::H0416,
+            Code::JacocoRemote => codes::H0417,
+            Code::Tests => codes::H0418,
+            Code::JvmEvents => codes::H0419,
+            Code::Observer => codes::H0420,
         }
     }
 }

@@ -9,7 +9,7 @@ use wasmtime::Engine;
 use wasmtime::component::{Component, types::ComponentItem};
 
 use crate::config::PluginConfig;
-use errors::Error;
+use errors::{Error, codes};
 
 /// The version of `sdk/wit/plugin.wit`.
 const OFFERED: &str = "0.1.0";
@@ -189,7 +189,7 @@ pub fn check(plugin: &PluginConfig, component: &Component, engine: &Engine) -> R
         exports.join(", ")
     };
     Err(Error::mistake(
-        "H0108",
+        codes::H0108,
         format!(
             "plugin `{}` is a component, but not a Classhook plugin",
             plugin.name
@@ -339,7 +339,7 @@ fn unknown(plugin: &PluginConfig, import: &str, function: Option<&str>) -> Error
         "plugins cannot reach files, clocks, random numbers or the network: build for wasm32-unknown-unknown"
     };
     Error::mistake(
-        "H0107",
+        codes::H0107,
         format!(
             "plugin `{}` needs a capability that this agent does not have",
             plugin.name
@@ -361,7 +361,7 @@ fn not_granted(plugin: &PluginConfig, interface: &str, grant: &str, reason: &str
         .map(|line| format!("   classhook.toml:{line}"))
         .unwrap_or_default();
     Error::mistake(
-        "H0203",
+        codes::H0203,
         format!(
             "plugin `{}` needs a grant that it does not have",
             plugin.name

@@ -9,7 +9,7 @@ use wasmtime::component::Component;
 use crate::cache::{self, Cache};
 use crate::compiler::{COMMAND, Code, Compiler, beyond, lasting};
 use crate::plugin_file::PluginFile;
-use errors::Error;
+use errors::{Error, codes};
 use plugin_code::limits::Limits;
 
 /// Caches for the code of plugins, and a compiler for code that no cache holds.
@@ -98,7 +98,7 @@ impl<'a> Compilation<'a> {
             let message = format!("plugin `{}` was compiled for another version", plugin.name);
             let help =
                 format!("install the command `{COMMAND}` and the agent's library of one version");
-            Error::mistake("H0116", message)
+            Error::mistake(codes::H0116, message)
                 .with("found", format!("{error:#}"))
                 .with("help", help)
         })?;

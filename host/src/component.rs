@@ -13,7 +13,7 @@ use crate::imports::{jvm_events, jvm_requests};
 use crate::plugin_file::PluginFile;
 use crate::store_data::StoreData;
 use crate::{bundled, capabilities, engine};
-use errors::Error;
+use errors::{Error, codes};
 
 /// A plugin's component, compiled.
 pub struct Loaded {
@@ -87,7 +87,7 @@ pub fn prepare(
     capabilities::check(plugin, component, engine)?;
     link(component, engine).map_err(|error| {
         Error::mistake(
-            "H0108",
+            codes::H0108,
             format!("plugin `{}` does not fit this agent", plugin.name),
         )
         .with("found", format!("{error:#}"))
@@ -98,7 +98,7 @@ pub fn prepare(
 fn load_from_agent(plugin: &PluginConfig, name: &str, engine: &Engine) -> Result<Loaded, Error> {
     let missing = |what: &str| {
         Error::mistake(
-            "H0101",
+            codes::H0101,
             format!("this binary was built without {what} `{name}`"),
         )
         .with("help", "build it with `cargo xtask build`")
@@ -137,7 +137,7 @@ fn check_digest(plugin: &PluginConfig, found: &str) -> Result<(), Error> {
     };
     Err(of_file(
         Error::mistake(
-            "H0109",
+            codes::H0109,
             format!("plugin `{}` is not the file that was pinned", plugin.name),
         ),
         plugin,
@@ -177,7 +177,7 @@ fn check_kind(plugin: &PluginConfig, wasm: &[u8]) -> Result<(), Error> {
         }
     };
     let message = format!("plugin `{}` is no WebAssembly component", plugin.name);
-    Err(of_file(Error::mistake("H0106", message), plugin)
+    Err(of_file(Error::mistake(codes::H0106, message), plugin)
         .with("expected", "a component (\\0asm, version 13, layer 1)")
         .with("found", found)
         .with("help", help))

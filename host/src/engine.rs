@@ -7,7 +7,7 @@ use std::time::Duration;
 use wasmtime::Engine;
 
 use crate::stack::quiet_panics;
-use errors::Error;
+use errors::{Error, codes};
 
 /// Interval between two increments of the epoch while a plugin runs.
 const TICK: Duration = Duration::from_millis(10);
@@ -30,7 +30,7 @@ pub fn start() -> Result<(Engine, Ticker), Error> {
 /// The error for an engine or clock that cannot be started.
 pub fn broken(error: &dyn std::fmt::Display) -> Error {
     let message = format!("the plugin engine cannot be started: {error}");
-    Error::mistake("H0305", message)
+    Error::mistake(codes::H0305, message)
 }
 
 /// Advances the epoch of an engine while calls run.

@@ -1,6 +1,7 @@
 //! Helper classes of plugins: their definition, and the handling of helper classes that cannot be
 //! defined.
 
+use errors::codes;
 use plan_rules::HelperClass;
 use plan_rules::PlanRequest;
 
@@ -54,7 +55,7 @@ impl PlannedClass {
                 None => self.requests.push(asked),
                 Some(cause) => {
                     asked.plugin.note_refused();
-                    let failure = PluginFailure::new("H0319", cause);
+                    let failure = PluginFailure::new(codes::H0319, cause);
                     self.failed.push(failure.by(&asked.plugin.name));
                 }
             }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use errors::codes;
 use plan_rules::{PlanRequest, Transformation};
 use plugin_code::MAX_MEMORY;
 use wasmtime::component::Resource;
@@ -97,7 +98,10 @@ impl Instance {
             Some((class, request)) => (Some(class), result.map(|()| request)),
             None => (
                 None,
-                Err(PluginFailure::new("H0305", "the class was lost".to_owned())),
+                Err(PluginFailure::new(
+                    codes::H0305,
+                    "the class was lost".to_owned(),
+                )),
             ),
         }
     }
@@ -136,7 +140,7 @@ pub fn new_store(engine: &Engine, settings: &StoreSettings) -> Store<StoreData> 
 pub fn expect_configured(
     answer: Result<Vec<String>, String>,
 ) -> Result<Vec<String>, PluginFailure> {
-    expect_few(answer.map_err(|text| PluginFailure::new("H0111", text))?)
+    expect_few(answer.map_err(|text| PluginFailure::new(codes::H0111, text))?)
 }
 
 /// Checks that the selectors are few enough to be matched against each loaded class.
@@ -151,7 +155,7 @@ fn expect_few(selectors: Vec<String>) -> Result<Vec<String>, PluginFailure> {
     let cause = format!(
         "expected at most {MAX_SELECTORS} selectors of {MAX_SELECTOR_BYTES} bytes in all, found {count} of {bytes}"
     );
-    Err(PluginFailure::new("H0315", cause))
+    Err(PluginFailure::new(codes::H0315, cause))
 }
 
 fn begin(store: &mut Store<StoreData>, call: Option<Call>) {
@@ -170,7 +174,7 @@ fn gave_up(text: String, state: &StoreData) -> PluginFailure {
     match refused {
         None => PluginFailure {
             method,
-            ..PluginFailure::new("H0316", format!("it returned an error: {text}"))
+            ..PluginFailure::new(codes::H0316, format!("it returned an error: {text}"))
         },
         Some(refused) => PluginFailure {
             help: refused.help.map(str::to_owned),
@@ -221,7 +225,7 @@ pub fn explain(error: &wasmtime::Error, state: &mut StoreData) -> PluginFailure 
     let trap = error.downcast_ref::<Trap>();
     let (code, cause, help) = if state.out_of_time {
         (
-            "H0312",
+            codes::H0312,
             format!(
                 "it used more than {} ms of CPU time",
                 state.deadline.as_millis()
@@ -230,22 +234,22 @@ pub fn explain(error: &wasmtime::Error, state: &mut StoreData) -> PluginFailure 
         )
     } else if state.out_of_memory {
         (
-            "H0313",
+            codes::H0313,
             format!("it requested more than {} MiB of memory", MAX_MEMORY >> 20),
             "reduce its memory use, or select fewer classes",
         )
     } else if matches!(trap, Some(Trap::StackOverflow)) {
         (
-            "H0314",
+            codes::H0314,
             "its stack is full: probably endless recursion".to_owned(),
             "look for a function that calls itself",
         )
     } else if let Some(text) = panic {
-        ("H0311", text, "")
+        (codes::H0311, text, "")
     } else if matches!(trap, Some(Trap::MemoryOutOfBounds)) && is_recursion(error) {
         let cause = "it accessed memory out of bounds: probably endless recursion (a Rust plugin's stack ends at address 0)";
         (
-            "H0314",
+            codes::H0314,
             cause.to_owned(),
             "look for a function that calls itself",
         )
@@ -253,11 +257,15 @@ pub fn explain(error: &wasmtime::Error, state: &mut StoreData) -> PluginFailure 
         let cause = trap.map_or_else(|| error.root_cause().to_string(), ToString::to_string);
         match too_much(&cause) {
             Some(cause) => (
-                "H0313",
+                codes::H0313,
                 cause,
                 "reduce its memory use, or select fewer classes",
             ),
-            None => ("H0311", format!("it trapped: {cause}{}", place(error)), ""),
+            None => (
+                codes::H0311,
+                format!("it trapped: {cause}{}", place(error)),
+                "",
+            ),
         }
     };
     let call = state.call.as_ref();

@@ -6,6 +6,7 @@ mod instance;
 use std::sync::Arc;
 use std::time::Duration;
 
+use errors::codes;
 use jvm_events::EventSubscription;
 use jvm_events::batch::Names;
 use jvm_events::request::Request;
@@ -143,7 +144,7 @@ impl Observer {
             let result = body(instance);
             Ok((instance.time(), instance.has_trapped(), result))
         });
-        let outcome = outcome.unwrap_or_else(|text| Err(PluginFailure::new("H0305", text)));
+        let outcome = outcome.unwrap_or_else(|text| Err(PluginFailure::new(codes::H0305, text)));
         let (time, trapped, result) = match outcome {
             Ok(outcome) => outcome,
             Err(failure) => (Duration::ZERO, true, Err(failure)),

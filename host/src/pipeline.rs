@@ -46,7 +46,7 @@ use crate::spliced::SplicedClass;
 use crate::storage::Storage;
 use crate::store_data::StoreSettings;
 use crate::structural_edits::StructuralEdits;
-use errors::Error;
+use errors::{Error, codes};
 
 use base::Hook;
 pub use read::shown_class;
@@ -292,7 +292,7 @@ impl Pipeline {
 
 /// The failure of the host itself, by the text of a panic.
 fn broken(text: String) -> PluginFailure {
-    PluginFailure::new("H0305", text)
+    PluginFailure::new(codes::H0305, text)
 }
 
 impl std::fmt::Debug for Pipeline {

@@ -27,7 +27,7 @@ use crate::plugin_failure::{PluginFailure, shortened};
 use crate::record::{Answer, Record};
 use crate::selector::{SelectableClass, Selection, Verdict};
 use crate::store_data::{StoreData, StoreSettings};
-use errors::Error;
+use errors::{Error, codes};
 
 /// Maximum number of instances, whatever the number of cores.
 const MAX_INSTANCES: usize = 8;
@@ -474,7 +474,7 @@ impl Plugin {
         self.failed.store(true, Ordering::Relaxed);
         let switched_off = format!("it is switched off now: {verdict}");
         let Err(mut failure) = result else {
-            return Err(PluginFailure::new("H0318", switched_off));
+            return Err(PluginFailure::new(codes::H0318, switched_off));
         };
         failure.help = Some(match failure.help {
             Some(help) => format!("{help}\n{switched_off}"),
@@ -540,17 +540,17 @@ impl Drop for Slot<'_> {
 
 fn parse_selection<S: AsRef<str>>(plugin: &str, selectors: &[S]) -> Result<Selection, Error> {
     Selection::parse(selectors)
-        .map_err(|error| Error::mistake("H0110", format!("plugin `{plugin}`: {error}")))
+        .map_err(|error| Error::mistake(codes::H0110, format!("plugin `{plugin}`: {error}")))
 }
 
 fn not_configured(plugin: &PluginConfig, file: Option<&Path>, failure: PluginFailure) -> Error {
     let (code, message) = match failure.code {
-        "H0111" => (
-            "H0111",
+        codes::H0111 => (
+            codes::H0111,
             format!("plugin `{}` rejects its configuration", plugin.name),
         ),
         _ => (
-            "H0112",
+            codes::H0112,
             format!("plugin `{}` failed while it was configured", plugin.name),
         ),
     };

@@ -1,5 +1,7 @@
 //! The failure of a plugin.
 
+use errors::codes;
+
 use std::fmt;
 
 /// Maximum size of a reported text in bytes.
@@ -44,7 +46,10 @@ impl PluginFailure {
 
     /// The failure for a class file that cannot be read.
     pub(crate) fn unreadable(error: &dyn fmt::Display) -> Self {
-        Self::new("H0301", format!("the class file cannot be read: {error}"))
+        Self::new(
+            codes::H0301,
+            format!("the class file cannot be read: {error}"),
+        )
     }
 
     /// Sets the plugin that failed.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::config::lock;
 use crate::regular_file;
-use errors::Error;
+use errors::{Error, codes};
 pub use plugin_code::limits::MAX_COMPONENT;
 use plugin_code::sha256_hex;
 
@@ -47,8 +47,8 @@ fn refused(name: &str, path: &Path, error: &io::Error) -> Error {
     let unfit = error.kind() == io::ErrorKind::InvalidInput;
     let too_large = unfit && error.to_string().starts_with("a file of");
     let (code, message) = match too_large {
-        true => ("H0117", "is too large"),
-        false => ("H0106", "cannot be read"),
+        true => (codes::H0117, "is too large"),
+        false => (codes::H0106, "cannot be read"),
     };
     let mut error_of_host = Error::mistake(code, format!("plugin `{name}` {message}"))
         .with("file", path.display().to_string());

@@ -16,7 +16,7 @@ use crate::plugin_failure::PluginFailure;
 use crate::recorded::{Recorded, ReportCall};
 use crate::store_data::{StoreData, StoreSettings};
 use crate::{capabilities, component, engine};
-use errors::Error;
+use errors::{Error, codes};
 
 /// Limit of the CPU time for a report: this constant …
 pub const DEADLINE: Duration = Duration::from_secs(5);
@@ -98,7 +98,7 @@ fn computed(
     let result = match called {
         Ok(Ok(())) => Ok(()),
         Ok(Err(text)) => Err(PluginFailure::new(
-            "H0316",
+            codes::H0316,
             format!("it returned an error: {text}"),
         )),
         Err(error) => Err(explain(&error, state)),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use errors::codes;
 use plan_rules::PlanRequest;
 use rewriter::ClassEdit;
 use smallvec::SmallVec;
@@ -59,7 +60,7 @@ impl PlannedClass {
             Some((asked.plugin.name.as_str(), bytes))
         });
         let (first, second) = (all.next(), all.next());
-        let conflict = |text| Err(PluginFailure::new("H0304", text));
+        let conflict = |text| Err(PluginFailure::new(codes::H0304, text));
         match (first, second) {
             (Some((by, _)), Some((other, _))) => {
                 conflict(format!("both {by} and {other} replace its class file"))

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use errors::codes;
 use rewriter::{MethodIndex, SkipReason, SpliceReport, Warning};
 
 use crate::plugin_failure::PluginFailure;
@@ -55,7 +56,7 @@ impl Spliced {
         check_time: Duration,
     ) -> Result<Self, PluginFailure> {
         if let Some(refusal) = report.refused {
-            return Err(PluginFailure::new("H0308", refusal.to_string()));
+            return Err(PluginFailure::new(codes::H0308, refusal.to_string()));
         }
         let is_oversized = |reason: &SkipReason| {
             use SkipReason::{FramesTooLarge, MethodTooLarge, OutOfReach};

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use attach::Attachment;
 use control::patch::ClassBytes;
-use errors::Error;
+use errors::{Error, codes};
 use local_files::temporary;
 use tempfile::TempDir;
 use zip::ZipArchive;
@@ -202,8 +202,11 @@ impl Compiler<'_> {
         }
         command.args(options);
         let output = command.args(sources).output().map_err(|error| {
-            Error::mistake("H0725", format!("cannot start {}", self.javac.display()))
-                .with("found", error.to_string())
+            Error::mistake(
+                codes::H0725,
+                format!("cannot start {}", self.javac.display()),
+            )
+            .with("found", error.to_string())
         })?;
         Ok(match output.status.success() {
             true => Ok(folder),
@@ -212,8 +215,11 @@ impl Compiler<'_> {
     }
 
     fn refused(&self, said: &str) -> Error {
-        let problem = Error::mistake("H0726", "the sources do not compile; nothing was changed")
-            .with("javac", said.trim());
+        let problem = Error::mistake(
+            codes::H0726,
+            "the sources do not compile; nothing was changed",
+        )
+        .with("javac", said.trim());
         if is_too_old(said) {
             let javac = self.javac.display();
             let help = format!("{javac} is older than the JVM: set JAVA_HOME to a newer JDK");
@@ -356,7 +362,7 @@ impl Facts {
 }
 
 fn no_compiler(own: &Path) -> Error {
-    Error::mistake("H0725", "no Java compiler was found")
+    Error::mistake(codes::H0725, "no Java compiler was found")
         .with("looked", format!("{}, JAVA_HOME and PATH", own.display()))
         .with(
             "help",

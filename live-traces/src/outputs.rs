@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use errors::Error;
+use errors::{Error, codes};
 use local_files::atomic;
 use local_files::stdout::is_stdout;
 use otlp::{Delivery, Export, Target};
@@ -388,7 +388,7 @@ impl LiveWriter {
         };
         let summary = Summary::of(&added, self.options.order);
         table::write(&summary, &layout, &mut text)
-            .map_err(|error| Error::fault("H0624", error.to_string()))?;
+            .map_err(|error| Error::fault(codes::H0624, error.to_string()))?;
         text.push(b'\n');
         let text = String::from_utf8_lossy(&text);
         show_beside(self.options.beside, &text)
@@ -481,7 +481,7 @@ impl JsonLines {
             None => self.write(),
         };
         outcome.map_err(|error| match is_stdout(&self.path) {
-            true => Error::fault("H0624", "cannot write to standard output")
+            true => Error::fault(codes::H0624, "cannot write to standard output")
                 .with("found", error.to_string()),
             false => Error::cut_short(&self.path, &error),
         })

@@ -14,7 +14,7 @@ use std::time::Duration;
 use agent_connection::agent::Agent;
 use control::Request;
 use control::message::{Change, Status};
-use errors::Error;
+use errors::{Error, codes};
 use probes::events::{Lost, Moment, Outcome, Trace};
 use standard_streams::show::say;
 use trace::absent::Absent;
@@ -279,8 +279,10 @@ impl Printer {
         match written {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.closed = true,
             Err(error) => {
-                return Err(Error::fault("H0624", "cannot write to standard output")
-                    .with("found", error.to_string()));
+                return Err(
+                    Error::fault(codes::H0624, "cannot write to standard output")
+                        .with("found", error.to_string()),
+                );
             }
             Ok(()) => {}
         }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use agent_connection::agent::Agent;
 use class_selection::nearest;
 use coverage_inputs::archive::Entries;
-use errors::Error;
+use errors::{Error, codes};
 use java_compiler::javac;
 use jvms::names::binary;
 use standard_streams::show;
@@ -21,7 +21,10 @@ const MOST_NAMES: usize = 200_000;
 #[must_use]
 pub fn problem(agent: &mut Agent, absent: &[String]) -> Error {
     let names = names(agent, absent);
-    let problem = Error::mistake("H0730", "no loader finds this class; nothing was changed");
+    let problem = Error::mistake(
+        codes::H0730,
+        "no loader finds this class; nothing was changed",
+    );
     let problem = absent.iter().fold(problem, |problem, class| {
         let problem = problem.with("class", class);
         match nearest(class, &names) {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use agent_connection::agent::Agent;
 use control::classes::Details;
 use control::message::Class;
-use errors::{Error, Warning};
+use errors::{Error, Warning, codes};
 use standard_streams::show::complain;
 
 /// Returns the class locations of each class's loader and its parents, parents first as in
@@ -82,7 +82,7 @@ pub fn check(agent: &mut Agent, wanted: &str, names: &[String]) -> Result<(), Er
         None => Ok(()),
         Some(by) if by.is_empty() => {
             let warning = Warning::new(
-                "H0729",
+                codes::H0729,
                 format!("no class is loaded by a loader {wanted} now"),
             );
             let help = "the patch waits for such a loader; `classhook rollback` removes it";
@@ -90,8 +90,10 @@ pub fn check(agent: &mut Agent, wanted: &str, names: &[String]) -> Result<(), Er
             Ok(())
         }
         Some(by) => {
-            let problem =
-                Error::mistake("H0729", format!("no class is loaded by a loader {wanted}"));
+            let problem = Error::mistake(
+                codes::H0729,
+                format!("no class is loaded by a loader {wanted}"),
+            );
             let problem = by
                 .into_iter()
                 .fold(problem, |problem, found| problem.with("found", found));

@@ -5,7 +5,7 @@ use agent_launch::settings::PluginSettings;
 use class_selection::nearest::{meant, nearest};
 use control::Request;
 use control::message::{Plugin, Status};
-use errors::{Error, Warning};
+use errors::{Error, Warning, codes};
 use standard_streams::show::complain;
 
 use crate::unchanged_classes::UnchangedClasses;
@@ -34,7 +34,7 @@ pub fn warn(pid: i32, settings: &PluginSettings) -> Result<(), Error> {
                 None => "no loaded class matches",
             };
             let text = format!("plugin {}: {what} {class}", plugin.name);
-            let warning = Warning::new("H0652", text);
+            let warning = Warning::new(codes::H0652, text);
             let warning = match (withheld, nearest(&class, &names)) {
                 (Some(found), _) => warning
                     .with("found", found.found())
@@ -91,7 +91,7 @@ pub fn warn_of_nothing(pid: i32, settings: &PluginSettings) -> Result<(), Error>
 
 /// Returns the warning that no loaded class is changed, with names similar to `select`.
 fn nothing_changed(select: &[String], classes: &[String]) -> Warning {
-    let warning = Warning::new("H0650", "no loaded class is changed");
+    let warning = Warning::new(codes::H0650, "no loaded class is changed");
     let warning = match select {
         [] => warning,
         _ => warning.with("found", format!("--select {}", select.join(" "))),

@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use errors::Error;
+use errors::{Error, codes};
 use tempfile::{Builder, NamedTempFile, TempDir};
 
 use crate::preflight::behind_links;
@@ -139,7 +139,7 @@ pub fn is_replaceable(path: &Path) -> Result<bool, Error> {
         return Ok(true);
     }
     Err(Error::mistake(
-        "H0621",
+        codes::H0621,
         format!(
             "the folder {} is not empty and no report of Classhook",
             path.display()

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use errors::Error;
+use errors::{Error, codes};
 
 use crate::absolute_path::absolute;
 use crate::stdout::is_stdout;
@@ -56,7 +56,7 @@ pub fn both(one: &str, other: &str, path: &Path) -> Error {
         true => format!("{one} and {other} would both write to standard output"),
         false => format!("{one} and {other} would both write {}", path.display()),
     };
-    Error::mistake("H0670", message).with("help", "name a different file for one output")
+    Error::mistake(codes::H0670, message).with("help", "name a different file for one output")
 }
 
 /// Magic bytes of the inputs of reports: snapshots, event files, class files, jars.
@@ -83,7 +83,7 @@ fn check_is_no_material(option: &str, path: &Path) -> Result<(), Error> {
         return Ok(());
     }
     let message = format!("{option} would replace {}", path.display());
-    Err(Error::mistake("H0689", message)
+    Err(Error::mistake(codes::H0689, message)
         .with(
             "found",
             "an input of reports: a run file, a class file or a jar",

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use attach::Process;
-use errors::Error;
+use errors::{Error, codes};
 use rustix::fs::Access;
 
 /// Checks whether the JVM sees our file under the same path, and its user may read the file.
@@ -35,13 +35,13 @@ pub fn check(process: &Process, file: &Path) -> Result<(), Error> {
     let (pid, user) = (process.pid(), process.effective_uid());
     if !has_same(process, file) {
         let message = format!("the JVM {pid} sees another file system than this command");
-        return Err(Error::mistake("H0607", message)
+        return Err(Error::mistake(codes::H0607, message)
             .with("expected", format!("the same {} in both", file.display()))
             .with("help", "copy it there, to the same path; bundled plugins and options of the command need no file"));
     }
     process.check_access(file, Access::READ_OK).map_err(|error| {
         let message = format!("the JVM's user {user} cannot read {}", file.display());
-        Error::mistake("H0607", message)
+        Error::mistake(codes::H0607, message)
             .with("found", error.to_string())
             .with(
                 "help",

@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use errors::Error;
+use errors::{Error, codes};
 
 /// Checks whether a path means standard output.
 #[must_use]
@@ -18,10 +18,11 @@ pub fn is_stdout(path: &Path) -> bool {
 pub fn stream(content: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
     let mut out = BufWriter::new(io::stdout().lock());
     match content(&mut out).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Error::fault("H0624", "cannot write to standard output")
-                .with("found", error.to_string()))
-        }
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Error::fault(
+            codes::H0624,
+            "cannot write to standard output",
+        )
+        .with("found", error.to_string())),
         _ => Ok(()),
     }
 }

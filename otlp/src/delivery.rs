@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use errors::Error;
+use errors::{Error, codes};
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 
@@ -135,7 +135,7 @@ impl Delivery {
             spans + self.spans,
             lost + points
         );
-        let problem = Error::partial("H0662", message);
+        let problem = Error::partial(codes::H0662, message);
         let problem = with_causes(problem, "spans", &self.missing);
         let problem = with_causes(problem, "data points", &missing_points);
         Err(problem.with(

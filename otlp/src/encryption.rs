@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use errors::Error;
+use errors::{Error, codes};
 use rustls::client::WantsClientCert;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
@@ -130,7 +130,7 @@ fn holds(file: &Path, part: &str) -> Result<(), Error> {
     match lines.map(str::trim).any(begins) {
         true => Ok(()),
         false => Err(
-            Error::mistake("H0661", format!("{} cannot be used", file.display()))
+            Error::mistake(codes::H0661, format!("{} cannot be used", file.display()))
                 .with("expected", format!("PEM with at least one {part}")),
         ),
     }

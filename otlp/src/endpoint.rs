@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use coverage_inputs::command_line::program_of;
-use errors::Error;
+use errors::{Error, codes};
 use hyper::Uri;
 use hyper::header::{HeaderName, HeaderValue};
 use trace::otlp::SpanName;
@@ -115,7 +115,7 @@ impl OtlpOptions {
         match self.otlp_span_name {
             None => Ok(()),
             Some(_) => Err(
-                Error::mistake("H0636", "--otlp-span-name needs single calls")
+                Error::mistake(codes::H0636, "--otlp-span-name needs single calls")
                     .with("found", "--aggregate or --count, which record sums")
                     .with("help", "leave one of them out"),
             ),
@@ -251,7 +251,8 @@ impl OtlpOptions {
 /// Returns the error for a variable without its counterpart.
 fn incomplete(missing: &str, given: &str) -> Error {
     let (missing, given) = (format!("{PREFIX}{missing}"), format!("{PREFIX}{given}"));
-    Error::mistake("H0661", format!("{given} needs {missing}")).with("help", "set both, or neither")
+    Error::mistake(codes::H0661, format!("{given} needs {missing}"))
+        .with("help", "set both, or neither")
 }
 
 impl Protocol {
@@ -312,7 +313,7 @@ impl Endpoint {
 
 /// Returns the error for an unusable value.
 fn refused(from: &str, expected: &str, found: &str) -> Error {
-    Error::mistake("H0661", format!("{from} cannot be used"))
+    Error::mistake(codes::H0661, format!("{from} cannot be used"))
         .with("expected", expected)
         .with("found", format!("`{found}`"))
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use errors::{Error, Warning};
+use errors::{Error, Warning, codes};
 use opentelemetry_proto::tonic::collector::metrics::v1::{
     ExportMetricsServiceRequest, ExportMetricsServiceResponse,
 };
@@ -90,8 +90,11 @@ impl Sender {
     /// If the system has no thread (`H0661`).
     pub fn start(target: &Target, warn: fn(Warning)) -> Result<Self, Error> {
         let failed = |error: std::io::Error| {
-            Error::fault("H0661", "nothing can be sent: no thread can be started")
-                .with("found", error.to_string())
+            Error::fault(
+                codes::H0661,
+                "nothing can be sent: no thread can be started",
+            )
+            .with("found", error.to_string())
         };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
@@ -314,7 +317,7 @@ impl Shared {
             }
         };
         drop(state);
-        let warning = Warning::new("H0662", message).with("found", &*failure.cause);
+        let warning = Warning::new(codes::H0662, message).with("found", &*failure.cause);
         (self.warn)(warning.with("help", again));
     }
 }

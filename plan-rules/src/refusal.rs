@@ -1,5 +1,7 @@
 //! Refusals of a plugin's requests.
 
+use error_codes::table as codes;
+
 /// A refused request; no part of it is in the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefusedRequest {
@@ -18,7 +20,7 @@ impl RefusedRequest {
     #[must_use]
     pub fn unsuitable(bci: Option<u16>, cause: &dyn std::fmt::Display) -> Self {
         Self {
-            code: "H0317",
+            code: codes::H0317,
             message: cause.to_string(),
             help: None,
             bci,
@@ -29,7 +31,7 @@ impl RefusedRequest {
     #[must_use]
     pub fn limit(message: String, help: Option<&'static str>) -> Self {
         Self {
-            code: "H0315",
+            code: codes::H0315,
             message,
             help,
             bci: None,
@@ -40,7 +42,7 @@ impl RefusedRequest {
     #[must_use]
     pub fn undecodable(error: &rewriter::ReadError) -> Self {
         Self {
-            code: "H0301",
+            code: codes::H0301,
             message: format!("the code cannot be decoded: {error}"),
             help: None,
             bci: None,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use errors::Error;
+use errors::{Error, codes};
 use host::compiler::Compiler;
 use host::config::{BUNDLED, CAPABILITIES, LogLevel, PluginConfig};
 use host::{Config, Pipeline};
@@ -28,7 +28,7 @@ pub fn configuration(plugin: &str) -> Result<PluginConfig, Error> {
         let build = format!(
             "classhook plugin build {plugin}   # then give the component in {plugin}/target"
         );
-        return Err(Error::mistake("H0105", what)
+        return Err(Error::mistake(codes::H0105, what)
             .with("expected", "a component, a file that ends in .wasm")
             .with("help", build));
     } else {
@@ -37,7 +37,7 @@ pub fn configuration(plugin: &str) -> Result<PluginConfig, Error> {
             BUNDLED.join(", ")
         );
         let message = format!("there is no bundled plugin `{plugin}`");
-        return Err(Error::mistake("H0105", message).with("expected", expected));
+        return Err(Error::mistake(codes::H0105, message).with("expected", expected));
     };
     Ok(PluginConfig {
         grant: CAPABILITIES.map(str::to_owned).to_vec(),
@@ -52,7 +52,7 @@ fn configured(plugin: &str, file: &Path) -> Result<PluginConfig, Error> {
     let Some(index) = all.iter().position(|found| found.name == wanted.name) else {
         let names: Vec<_> = all.iter().map(|found| found.name.as_str()).collect();
         let message = format!("{} configures no plugin `{}`", file.display(), wanted.name);
-        return Err(Error::mistake("H0105", message).with("found", names.join(", ")));
+        return Err(Error::mistake(codes::H0105, message).with("found", names.join(", ")));
     };
     let found = all.swap_remove(index);
     Ok(PluginConfig {

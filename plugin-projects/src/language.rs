@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use errors::Error;
+use errors::{Error, codes};
 
 /// The language of a project.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Language {
         found.ok_or_else(|| {
             let marks = Self::ALL.map(Self::mark);
             let message = format!("there is no plugin project in {}", folder.display());
-            Error::mistake("H0682", message)
+            Error::mistake(codes::H0682, message)
                 .with("expected", format!("a file {}", marks.join(" or ")))
                 .with("help", "`classhook plugin new NAME` makes a project")
         })

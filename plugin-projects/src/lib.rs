@@ -40,7 +40,7 @@ pub mod watched_files;
 
 use std::path::{Path, PathBuf};
 
-use errors::Error;
+use errors::{Error, codes};
 use host::PluginDescription;
 use host::compiler::Compiler;
 use host::config::{BUNDLED, PluginConfig};
@@ -77,7 +77,7 @@ impl PluginSource {
         if let Some(added) = added_plugins::find(plugin)? {
             return Ok(Self::File(added));
         }
-        Err(Error::mistake("H0682", format!("`{plugin}` is no plugin"))
+        Err(Error::mistake(codes::H0682, format!("`{plugin}` is no plugin"))
             .with(
                 "expected",
                 format!(

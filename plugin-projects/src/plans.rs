@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use errors::Error;
+use errors::{Error, codes};
 use host::compiler::Compiler;
 use host::{ClassRequest, Pipeline};
 use probes::ProbeTable;
@@ -86,7 +86,7 @@ fn planned(pipeline: &Pipeline, file: &Path) -> Result<String, Error> {
     let bytes = fs::read(file).map_err(|error| Error::unreadable(file, &error))?;
     let failed = |found: String| {
         let message = format!("there is no plan for {}", file.display());
-        Error::mistake("H0685", message).with("found", found)
+        Error::mistake(codes::H0685, message).with("found", found)
     };
     let class = ClassFile::read(&bytes).map_err(|error| failed(error.to_string()))?;
     let table = ProbeTable::new();
@@ -112,7 +112,7 @@ fn another(plan: &Path, expected: &str, found: &str) -> Error {
     };
     let line = |line: Option<&str>| line.map_or("the end", str::trim).to_owned();
     let message = format!("the plan differs from {} at line {number}", plan.display());
-    Error::mistake("H0685", message)
+    Error::mistake(codes::H0685, message)
         .with("expected", line(expected))
         .with("found", line(found))
         .with(

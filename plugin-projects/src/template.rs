@@ -11,7 +11,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use errors::Error;
+use errors::{Error, codes};
 use files::Template;
 use host::config::BUNDLED;
 
@@ -88,16 +88,15 @@ fn check_name(name: &str, reserved: &[&str]) -> Result<(), Error> {
     } else {
         return Ok(());
     };
-    Err(
-        Error::mistake("H0680", format!("`{name}` cannot be the name of a plugin"))
-            .with(
-                "expected",
-                format!(
-                    "at most {LONGEST} small letters, digits, `-` and `_`, such as call-counter"
-                ),
-            )
-            .with("found", found),
+    Err(Error::mistake(
+        codes::H0680,
+        format!("`{name}` cannot be the name of a plugin"),
     )
+    .with(
+        "expected",
+        format!("at most {LONGEST} small letters, digits, `-` and `_`, such as call-counter"),
+    )
+    .with("found", found))
 }
 
 fn check_empty(folder: &Path) -> Result<(), Error> {
@@ -109,7 +108,7 @@ fn check_empty(folder: &Path) -> Result<(), Error> {
         Err(error) => return Err(Error::unreadable(folder, &error)),
     };
     let message = format!("{} exists already", folder.display());
-    Err(Error::mistake("H0681", message)
+    Err(Error::mistake(codes::H0681, message)
         .with("expected", "a new or empty folder")
         .with("found", found))
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use errors::Error;
+use errors::{Error, codes};
 use host::config::lock::STORE;
 
 /// Poll interval for the files.
@@ -40,7 +40,7 @@ impl WatchedFiles {
         let is_file = plugin.ends_with(".wasm") && !is_kept;
         if !path.is_dir() && !is_file {
             let message = format!("the plugin `{plugin}` cannot change while it is watched");
-            return Err(Error::mistake("H0658", message).with(
+            return Err(Error::mistake(codes::H0658, message).with(
                 "expected",
                 "a project's folder, or a component file (.wasm) that was not added",
             ));
@@ -48,7 +48,7 @@ impl WatchedFiles {
         let seen = files(path);
         if seen.len() > MOST {
             let message = format!("{plugin} holds too many files to watch");
-            return Err(Error::mistake("H0658", message).with(
+            return Err(Error::mistake(codes::H0658, message).with(
                 "expected",
                 format!("at most {MOST} files outside of `target`"),
             ));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use attach::Attachment;
 use control::Request;
 use control::message::HeapPaths;
-use errors::{Error, PARTIAL};
+use errors::{Error, PARTIAL, codes};
 use standard_streams::show;
 use trace::names::printable;
 use trace::numbers::thousands;
@@ -39,7 +39,7 @@ fn ask(pid: i32, class: &str, still: Option<Duration>) -> Result<HeapPaths, Erro
     };
     let _pause = Pause::begin(Walk::Pass);
     visit::ask(pid, &request).map_err(|problem| match problem.code() {
-        "H0664" => problem.with(
+        codes::H0664 => problem.with(
             "help",
             "name one class as in `--heap histogram`: com.acme.Order, com.acme.Order$Line, byte[]",
         ),

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use class_selection::filter::Filter;
-use errors::{Error, PARTIAL};
+use errors::{Error, PARTIAL, codes};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use globs::Glob;
@@ -295,7 +295,11 @@ fn tables(recordings: &[Recorded], layout: Layout) -> String {
 /// Returns the problem of filters that leave no event.
 fn nothing_selected() -> Error {
     say("--only and --thread exclude all recorded events");
-    Error::partial("H0610", "no recorded event matches --only and --thread").with(
+    Error::partial(
+        codes::H0610,
+        "no recorded event matches --only and --thread",
+    )
+    .with(
         "help",
         "write selectors as com.acme.** or com.acme.Store, or leave --only and --thread out",
     )
@@ -303,7 +307,7 @@ fn nothing_selected() -> Error {
 
 fn without_times(path: &std::path::Path) -> Error {
     let message = format!("{} is not written: no times were recorded", path.display());
-    Error::partial("H0610", message).with("help", "select --perfetto when you record")
+    Error::partial(codes::H0610, message).with("help", "select --perfetto when you record")
 }
 
 fn without_events(path: &std::path::Path) -> Error {
@@ -311,7 +315,7 @@ fn without_events(path: &std::path::Path) -> Error {
         "{} is not written: no recorded event is an event of JFR",
         path.display()
     );
-    Error::partial("H0610", message).with(
+    Error::partial(codes::H0610, message).with(
         "expected",
         "samples, allocations, waits, exceptions or collections",
     )
@@ -336,7 +340,7 @@ fn gaps_of_jfr(gaps: Gaps) -> String {
 
 fn nothing_to_draw(path: &std::path::Path) -> Error {
     let message = format!("{} is not written: no stack to draw", path.display());
-    Error::partial("H0610", message)
+    Error::partial(codes::H0610, message)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use attach::Attachment;
-use errors::Error;
+use errors::{Error, codes};
 use standard_streams::show::say;
 use trace::table::duration as shown;
 
@@ -198,7 +198,7 @@ fn says_yes(input: &mut impl BufRead) -> bool {
 }
 
 fn refused(found: &str) -> Error {
-    Error::mistake("H0659", "the program was not paused, and its heap was not read")
+    Error::mistake(codes::H0659, "the program was not paused, and its heap was not read")
         .with("found", found)
         .with(
             "help",

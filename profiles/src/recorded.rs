@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use coverage_inputs::run_files;
-use errors::Error;
+use errors::{Error, codes};
 use jvm_events::Recorded;
 use jvm_events::recorded::EXTENSION;
 use local_files::special_file::is_special;
@@ -20,7 +20,7 @@ pub fn read(path: &Path) -> Result<Recorded, Error> {
     let content = fs::read(path).map_err(|error| Error::unreadable(path, &error))?;
     Recorded::parse(&content).map_err(|cause| {
         Error::mistake(
-            "H0611",
+            codes::H0611,
             format!("{} is not a complete recording", path.display()),
         )
         .with("found", cause)
@@ -42,7 +42,7 @@ pub fn read_all(path: &Path) -> Result<Vec<Recorded>, Error> {
     if files.is_empty() {
         let message = format!("no recording in {}", path.display());
         return Err(
-            Error::mistake("H0610", message).with("expected", "files that end in .jvm-events")
+            Error::mistake(codes::H0610, message).with("expected", "files that end in .jvm-events")
         );
     }
     files.iter().map(|path| read(path)).collect()
@@ -65,7 +65,7 @@ pub fn of_run(run: &str, folder: &Path) -> Result<Vec<Recorded>, Error> {
         }
     }
     if recordings.is_empty() {
-        return Err(Error::mistake("H0610", "nothing was recorded")
+        return Err(Error::mistake(codes::H0610, "nothing was recorded")
             .with(
                 "expected",
                 format!("at least one recording of this run in {}", folder.display()),

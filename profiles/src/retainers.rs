@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Output;
 
 use child_process::own_program::{self, RETAINERS};
-use errors::{Error, PARTIAL};
+use errors::{Error, PARTIAL, codes};
 use standard_streams::show;
 
 /// Prints the objects of a heap dump that retain the most.
@@ -27,7 +27,7 @@ fn table(dump: &Path, output: &Output) -> Result<String, Error> {
         }
         Some(code) if code == i32::from(PARTIAL) => {
             let message = format!("{} cannot be read as a heap dump", dump.display());
-            Err(Error::mistake("H0664", message).with("found", printed.trim()))
+            Err(Error::mistake(codes::H0664, message).with("found", printed.trim()))
         }
         _ => Err(unusable(&format!("{}: {}", output.status, printed.trim()))),
     }
@@ -36,7 +36,7 @@ fn table(dump: &Path, output: &Output) -> Result<String, Error> {
 fn unusable(found: &str) -> Error {
     let expected = "some 80 bytes of memory for each object of the heap, and 12 for each reference";
     Error::partial(
-        "H0667",
+        codes::H0667,
         "the process that reads the heap dump ended without a result",
     )
     .with("expected", expected)

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use agent_connection::temp_output;
 use attach::{Attachment, Process};
-use errors::Error;
+use errors::{Error, codes};
 use local_files::absolute_path::absolute;
 use local_files::atomic;
 use local_files::jvm_tmp::JvmTmp;
@@ -67,7 +67,7 @@ pub fn histogram(pid: i32, live: bool, most: usize, limits: &Limits) -> Result<(
     let rows: Vec<ClassRow> = answer.text.lines().filter_map(ClassRow::parse).collect();
     if rows.is_empty() {
         return Err(
-            Error::fault("H0664", "the JVM did not answer with a heap histogram")
+            Error::fault(codes::H0664, "the JVM did not answer with a heap histogram")
                 .with("found", answer.text.trim()),
         );
     }
@@ -180,7 +180,7 @@ fn write_dump(pid: i32, file: &Path, live: bool, limits: &Limits) -> Result<(), 
     if !dump_end::is_complete(&dump.ours) {
         let folder = target.parent().unwrap_or(&target).display();
         let message = format!("the JVM has not written a complete heap dump in {folder}");
-        return Err(Error::mistake("H0664", message)
+        return Err(Error::mistake(codes::H0664, message)
             .with("found", answer.text.trim())
             .with(
                 "help",

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader};
 
 use attach::Attachment;
 use control::patch::VirtualFrames;
-use errors::Error;
+use errors::{Error, codes};
 use local_files::jvm_tmp::JvmTmp;
 use local_files::temporary;
 
@@ -22,7 +22,7 @@ const NAMED: usize = 5;
 /// If the JVM cannot be reached (`H05xx`), or the dump cannot be written or read (`H0620`).
 pub fn dump(jvm: &Attachment, take: &mut dyn FnMut(&str)) -> Result<bool, Error> {
     let unwritten = |error: io::Error| {
-        Error::partial("H0620", "cannot write the dump of virtual threads")
+        Error::partial(codes::H0620, "cannot write the dump of virtual threads")
             .with("found", error.to_string())
     };
     let help = jvm.jcmd("help").map_err(Error::from)?;

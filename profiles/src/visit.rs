@@ -14,7 +14,7 @@ use agent_launch::settings::Settings;
 use attach::Process;
 use control::Request;
 use control::message::{JvmEventsFile, NO_PLUGIN, Released, Status, is_recording};
-use errors::Error;
+use errors::{Error, codes};
 use jvm_events::{Recorded, Subscription};
 use relay::sending::{Receiver, Sending, SentFiles};
 use serde::de::DeserializeOwned;
@@ -172,7 +172,7 @@ fn later(problem: Error, file: &Path) -> Error {
 /// Returns the problem of a JVM that ended before its recording was written.
 fn killed(pid: i32) -> Error {
     let message = format!("no recording of {pid}: the JVM was killed");
-    Error::partial("H0610", message).with("found", "a recording is written every 5 seconds")
+    Error::partial(codes::H0610, message).with("found", "a recording is written every 5 seconds")
 }
 
 /// Sends a request to the agent in the JVM `pid`. An agent that was loaded for it leaves again.

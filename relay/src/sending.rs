@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
 use child_process::own_program::{self, SEND};
-use errors::Error;
+use errors::{Error, codes};
 use standard_streams::show::say;
 use trace::numbers::{counted, thousands};
 
@@ -56,20 +56,21 @@ impl Receiver {
     pub fn check(&self) -> Result<(), Error> {
         let Some(to) = &self.to else { return Ok(()) };
         self.check_words(to)?;
-        crate::check(to, self.token_file.as_deref())
-            .map_err(|cause| Error::mistake("H0669", "nothing can be sent").with("found", cause))
+        crate::check(to, self.token_file.as_deref()).map_err(|cause| {
+            Error::mistake(codes::H0669, "nothing can be sent").with("found", cause)
+        })
     }
 
     /// Checks the form of the address, and that a token is named where one is needed.
     fn check_words(&self, to: &str) -> Result<(), Error> {
         let is_tcp = to.starts_with("tcp://");
         if !is_tcp && !to.starts_with("unix:") {
-            return Err(Error::mistake("H0669", "--to is no receiver address")
+            return Err(Error::mistake(codes::H0669, "--to is no receiver address")
                 .with("expected", "tcp://HOST:PORT or unix:PATH")
                 .with("found", to));
         }
         match &self.token_file {
-            None if is_tcp => Err(Error::mistake("H0669", "tcp needs a token")
+            None if is_tcp => Err(Error::mistake(codes::H0669, "tcp needs a token")
                 .with("help", "`classhook collect --token-file FILE` creates one; copy that file, and name it here with --token-file")),
             Some(file) => match file.metadata() {
                 Ok(_) => Ok(()),
@@ -117,7 +118,9 @@ impl Sending {
         let _ = self.child.wait();
         match serde_json::from_slice::<Result<Report, String>>(&answer) {
             Ok(Ok(report)) => print_report(&report, &self.to),
-            Ok(Err(cause)) => Err(Error::partial("H0669", "nothing was sent").with("found", cause)),
+            Ok(Err(cause)) => {
+                Err(Error::partial(codes::H0669, "nothing was sent").with("found", cause))
+            }
             Err(_) => Err(unusable("it ended without an answer")),
         }
     }
@@ -147,7 +150,7 @@ fn print_report(report: &Report, to: &str) -> Result<(), Error> {
         (_, true) => ("nothing was sent: there is no recording".to_owned(), EMPTY),
         _ => (format!("not everything was sent to {to}"), CUT_OFF),
     };
-    let problem = Error::partial("H0666", message);
+    let problem = Error::partial(codes::H0666, message);
     let problem = lacking.iter().fold(problem, |problem, sent| {
         let (bytes, left) = (thousands(sent.bytes), thousands(sent.left));
         problem.with(
@@ -166,7 +169,7 @@ fn print_report(report: &Report, to: &str) -> Result<(), Error> {
 }
 
 fn unusable(found: &str) -> Error {
-    Error::partial("H0667", "the process that sends the recording failed")
+    Error::partial(codes::H0667, "the process that sends the recording failed")
         .with("found", found)
         .with("help", "with --output DIR the recording stays here as well")
 }

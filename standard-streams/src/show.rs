@@ -9,7 +9,7 @@ use std::fmt::Display;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-use errors::Error;
+use errors::{Error, codes};
 use serde_json::Value;
 
 /// Writes text of several lines. A reader that closes its end is no error.
@@ -108,10 +108,11 @@ pub fn path(path: &Path) -> String {
 
 fn write(text: &str) -> Result<(), Error> {
     match std::io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Error::fault("H0624", "cannot write to standard output")
-                .with("found", error.to_string()))
-        }
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Error::fault(
+            codes::H0624,
+            "cannot write to standard output",
+        )
+        .with("found", error.to_string())),
         _ => Ok(()),
     }
 }

@@ -10,7 +10,7 @@ use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 
 use coverage_inputs::archive::{MAX_DEPTH, MAX_ENTRY_LENGTH, has_archive_name};
-use errors::{Error, Warning};
+use errors::{Error, Warning, codes};
 use rayon::prelude::*;
 use zip::result::{ZipError, ZipResult};
 use zip::write::{FullFileOptions, PreparedZipFile};
@@ -537,11 +537,11 @@ fn broken(context: &ArchiveContext, error: &ZipError) -> Error {
     let problem = match error {
         ZipError::Io(_) => {
             let message = format!("cannot write the instrumented {}", context.origin);
-            Error::mistake("H0620", message)
+            Error::mistake(codes::H0620, message)
                 .with("help", "nothing was changed; check the space left")
         }
         _ => Error::mistake(
-            "H0613",
+            codes::H0613,
             format!("cannot read the archive {}", context.origin),
         )
         .with("help", "build or download it again, or leave it out"),
@@ -551,7 +551,7 @@ fn broken(context: &ArchiveContext, error: &ZipError) -> Error {
 
 fn leads_out(context: &ArchiveContext, name: &str) -> Error {
     Error::mistake(
-        "H0644",
+        codes::H0644,
         format!("{} has an entry outside of its root", context.origin),
     )
     .with("expected", "names that stay below the archive's root")
@@ -563,13 +563,16 @@ fn leads_out(context: &ArchiveContext, name: &str) -> Error {
 }
 
 fn unsigned(origin: &str) -> Warning {
-    Warning::new("H0643", format!("the signature of {origin} is left out"))
-        .with("cause", "its classes differ from the signed ones")
+    Warning::new(
+        codes::H0643,
+        format!("the signature of {origin} is left out"),
+    )
+    .with("cause", "its classes differ from the signed ones")
 }
 
 fn duplicates(origin: &str) -> Warning {
     Warning::new(
-        "H0646",
+        codes::H0646,
         format!("{origin} has duplicate entries; the last of each is kept"),
     )
     .with("note", "a JVM reads the last one")

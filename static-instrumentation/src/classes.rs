@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use class_selection::filter::location_of;
-use errors::{Error, Warning};
+use errors::{Error, Warning, codes};
 use host::{ClassRequest, CodeSource, Pipeline, class_array};
 use jvms::access_flags::ACC_MODULE;
 use rewriter::ClassFile;
@@ -123,7 +123,7 @@ impl Instrumenter {
 /// Returns the warning about an unreadable class file, entry or archive, which is copied unchanged.
 pub(super) fn unreadable(origin: &str, found: &str) -> Warning {
     Warning::new(
-        "H0641",
+        codes::H0641,
         format!("{origin} cannot be read and stays unchanged"),
     )
     .with("found", found)
@@ -132,7 +132,7 @@ pub(super) fn unreadable(origin: &str, found: &str) -> Warning {
 
 fn already(origin: &str) -> Warning {
     Warning::new(
-        "H0642",
+        codes::H0642,
         format!("{origin} is instrumented already and stays unchanged"),
     )
     .with("expected", "the compiler's class file")

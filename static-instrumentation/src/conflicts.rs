@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use errors::Error;
+use errors::{Error, codes};
 use trace::numbers::counted;
 
 /// Conflicts that the error names one by one.
@@ -104,7 +104,7 @@ impl Targets {
                 counted(more, "file")
             ),
         };
-        let mut problem = Error::mistake("H0640", message);
+        let mut problem = Error::mistake(codes::H0640, message);
         for (first, second) in self.conflicts.iter().take(NAMED) {
             let found = format!("{} and {}", first.display(), second.display());
             problem = problem.with("found", found);

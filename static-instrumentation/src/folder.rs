@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use coverage_inputs::archive::has_archive_name;
 use coverage_inputs::class_files::leads_back;
-use errors::{Error, Warning};
+use errors::{Error, Warning, codes};
 use local_files::special_file::describe;
 use rayon::prelude::*;
 
@@ -114,7 +114,7 @@ fn named(
         FileKind::Class => sink(class(instrumenter, source, target)?),
         FileKind::Archive => archive(instrumenter, source, target, embed, sink),
         FileKind::Other => Err(Error::mistake(
-            "H0613",
+            codes::H0613,
             format!(
                 "{} is neither a class file nor an archive",
                 source.display()
@@ -266,7 +266,7 @@ fn list(
 
 fn no_file(path: &Path) -> Warning {
     let message = format!("{} is no file and was left out", path.display());
-    Warning::new("H0641", message).with("found", describe(path))
+    Warning::new(codes::H0641, message).with("found", describe(path))
 }
 
 /// Instruments or copies a file in a folder. A file that does not match its extension is copied

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use errors::Error;
+use errors::{Error, codes};
 use local_files::preflight::behind_links;
 use local_files::special_file::is_special;
 
@@ -144,7 +144,7 @@ fn resolved(path: &Path) -> Result<PathBuf, Error> {
 
 fn same_place(source: &Path, out: &Path) -> Error {
     let message = format!("the output {} would overwrite the input", out.display());
-    Error::mistake("H0640", message)
+    Error::mistake(codes::H0640, message)
         .with("found", format!("the input {}", source.display()))
         .with("expected", "an output outside of the inputs")
         .with(
@@ -155,7 +155,7 @@ fn same_place(source: &Path, out: &Path) -> Error {
 
 fn no_place(out: &Path) -> Error {
     let message = format!("the output {} is a device or a pipe", out.display());
-    Error::mistake("H0640", message).with("expected", "a file, which is replaced, or a folder")
+    Error::mistake(codes::H0640, message).with("expected", "a file, which is replaced, or a folder")
 }
 
 #[cfg(test)]

@@ -5,6 +5,5 @@ mod builds;
 mod command_line;
 mod doctor;
 mod documents;
-mod error_codes;
 mod explain_and_inspect;
 mod hostile_names;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use errors::Error;
+use errors::{Error, codes};
 use probes::events::{Lost, SpanInfo, SpanMode, Trace};
 use trace::losses;
 use trace::numbers::counted;
@@ -34,7 +34,7 @@ pub fn is_complete(summary: &Summary) -> Result<(), Error> {
     if missing.peek().is_none() {
         return Ok(());
     }
-    let problem = Error::partial("H0651", "the trace is incomplete");
+    let problem = Error::partial(codes::H0651, "the trace is incomplete");
     let problem = missing.fold(problem, |problem, found| problem.with("found", found));
     Err(problem.with("help", help(summary)))
 }
@@ -62,7 +62,7 @@ pub fn follows_all(lost: u64) -> Result<(), Error> {
         return Ok(());
     }
     let found = format!("{}: too many waited at once", counted(lost, "task"));
-    let problem = Error::partial("H0651", "not all tasks were followed");
+    let problem = Error::partial(codes::H0651, "not all tasks were followed");
     Err(problem
         .with("found", found)
         .with("help", "their calls are shown without a caller"))
@@ -76,7 +76,7 @@ pub fn is_following(recordings: &[Recording]) -> Result<(), Error> {
     if recordings.is_empty() || traces(recordings).any(|trace| !trace.tasks.is_empty()) {
         return Ok(());
     }
-    Err(Error::partial("H0639", "no task was followed").with(
+    Err(Error::partial(codes::H0639, "no task was followed").with(
         "found",
         "no changed class of java.util.concurrent, and not java.lang.Thread",
     ))
@@ -98,12 +98,14 @@ pub fn is_streamed(recordings: &[Recording], streamed: StreamedLines) -> Result<
     }
     let missing = counted(missing, "call");
     let found = format!("{missing} dropped from the event file before being read");
-    Err(Error::partial("H0651", "the JSON lines are incomplete")
-        .with("found", found)
-        .with(
-            "help",
-            "allow longer event files (--max-size), or trace fewer methods",
-        ))
+    Err(
+        Error::partial(codes::H0651, "the JSON lines are incomplete")
+            .with("found", found)
+            .with(
+                "help",
+                "allow longer event files (--max-size), or trace fewer methods",
+            ),
+    )
 }
 
 /// Checks for single calls, which the output at `path` needs.
@@ -137,7 +139,7 @@ pub(crate) fn has_calls_or_events(recordings: &[Recording], path: &Path) -> Resu
 
 fn without_any_call(path: &Path) -> Error {
     let message = format!("{} shows calls, and none was recorded", path.display());
-    Error::mistake("H0636", message).with(
+    Error::mistake(codes::H0636, message).with(
         "help",
         "the methods were not called: record for longer, or record methods that are called",
     )
@@ -150,7 +152,7 @@ pub fn without_calls(path: &Path) -> Error {
         "{} needs single calls, and none are recorded",
         path.display()
     );
-    Error::mistake("H0636", message).with(
+    Error::mistake(codes::H0636, message).with(
         "help",
         "record without --aggregate and --count, and methods that are called",
     )
@@ -168,7 +170,7 @@ pub fn are_finished<'t>(traces: impl IntoIterator<Item = &'t Trace>) -> Result<(
     if cut.peek().is_none() {
         return Ok(());
     }
-    let problem = Error::partial("H0651", "the output is incomplete");
+    let problem = Error::partial(codes::H0651, "the output is incomplete");
     Err(cut.fold(problem, |problem, trace| {
         problem.with("found", not_finished(trace.meta.pid))
     }))

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use class_selection::filter::Filter;
-use errors::Error;
+use errors::{Error, codes};
 use escape::line;
 use jvm_events::tables::PluginTables;
 use local_files::distinct_outputs;
@@ -147,7 +147,7 @@ impl TraceOutputs {
     pub fn make(&self, recordings: &[Recording], streamed: StreamedLines) -> Result<(), Error> {
         let summary = Summary::of(traces(recordings), self.order);
         let tables = results::of(recordings);
-        let tables = tables.map_err(|error| Error::fault("H0624", error.to_string()))?;
+        let tables = tables.map_err(|error| Error::fault(codes::H0624, error.to_string()))?;
         let (mut tables, uncomputed) = self.reporters.add_to(tables);
         tables.extend(plugin_tables::merged(&self.plugin_tables));
         let mut made = Files::default();
@@ -188,7 +188,7 @@ impl TraceOutputs {
                     .iter()
                     .try_for_each(|path| writeln!(text, "wrote {}", show::path(path)))
             });
-        printed.map_err(|error| Error::fault("H0624", error.to_string()))?;
+        printed.map_err(|error| Error::fault(codes::H0624, error.to_string()))?;
         let text = String::from_utf8_lossy(&text);
         show::show_beside(self.beside || self.takes_stdout(), &text)
     }
@@ -256,7 +256,7 @@ impl TraceOutputs {
         let found = tables.iter().filter(|table| table.is_table());
         let found: Vec<&str> = found.map(results::Table::name).collect();
         let message = format!("there is no table `{name}`");
-        Err(Error::partial("H0688", message).with("found", found.join(", ")))
+        Err(Error::partial(codes::H0688, message).with("found", found.join(", ")))
     }
 
     /// Writes the requested files of plugins' tables.
@@ -411,7 +411,7 @@ fn table_and_rows(asked: &str) -> (&str, Option<usize>) {
 }
 
 fn no_table() -> Error {
-    Error::mistake("H0688", "the recording has no table of a plugin")
+    Error::mistake(codes::H0688, "the recording has no table of a plugin")
         .with(
             "expected",
             "counts or times with rows of a plugin (`Plan::row` of the SDK), or events (`Plan::event`)",

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use coverage_inputs::run_files::{self, RunFileKind};
-use errors::{Error, Warning, Warnings};
+use errors::{Error, Warning, Warnings, codes};
 use jvm_events::tables::PluginTables;
 use probes::events::Column;
 use trace::results::{ComputedTable, Table};
@@ -20,7 +20,7 @@ pub fn read(files: &[PathBuf], warnings: &mut Warnings) -> Result<Vec<PluginTabl
         let content = fs::read(path).map_err(|error| Error::unreadable(path, &error))?;
         let read = PluginTables::parse(&content).map_err(|cause| {
             let message = format!("{} does not hold complete tables", path.display());
-            Error::mistake("H0611", message).with("found", cause)
+            Error::mistake(codes::H0611, message).with("found", cause)
         })?;
         all.push(read);
     }
@@ -147,7 +147,7 @@ fn missing(tables: &PluginTables) -> Option<Warning> {
         false => "did not get all events",
     };
     let message = format!("the plugin `{plugin}` {what} of the JVM {}", jvm.pid);
-    let mut warning = Warning::new("H0665", message);
+    let mut warning = Warning::new(codes::H0665, message);
     if *lost > 0 {
         let found = format!("{} events, and {lost} that it did not get", tables.events);
         warning = warning.with("found", found);

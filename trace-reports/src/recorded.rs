@@ -9,7 +9,7 @@ use class_selection::nearest;
 use coverage_inputs::damaged_files::DamagedFiles;
 use coverage_inputs::execution_data::COUNTS;
 use coverage_inputs::run_files::{self, RunFileKind};
-use errors::{Error, Warnings};
+use errors::{Error, Warnings, codes};
 use jvms::names;
 use local_files::recording_jvm;
 use probes::Meta;
@@ -71,7 +71,7 @@ fn select(recording: &mut Recording, path: &Path, filter: &Filter) -> Result<(),
     if names.is_empty() && has_spans && filter.asks_class() {
         let file = path.display();
         let message = format!("{file} has no annotations and supertypes of its classes");
-        return Err(Error::mistake("H0606", message).with(
+        return Err(Error::mistake(codes::H0606, message).with(
             "help",
             "an older agent recorded it: select by name, com.acme.** or com.acme.Store",
         ));
@@ -113,7 +113,7 @@ pub(crate) fn before(
     complain(&warnings);
     if recordings.iter().all(|one| one.trace.single.calls() == 0) {
         let message = format!("{} has no single calls to compare with", path.display());
-        return Err(Error::mistake("H0610", message)
+        return Err(Error::mistake(codes::H0610, message)
             .with("expected", "an event file (.events) with single calls")
             .with(
                 "help",

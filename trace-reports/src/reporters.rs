@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agent_launch::plugin_compiler::PluginCompiler;
-use errors::Error;
+use errors::{Error, codes};
 use host::config::PluginConfig;
 use host::recorded::{Recorded, RecordedEvent, RecordedSum, RecordedTable};
 use host::report::{Reported, deadline, report};
@@ -99,7 +99,7 @@ fn one(plugin: &PluginConfig, recorded: &Arc<Vec<Table>>) -> Result<Vec<Table>, 
 
 fn not_computed(plugin: &str, cause: &str) -> Error {
     let message = format!("the plugin `{plugin}` has not computed its tables");
-    Error::partial("H0698", message).with("cause", cause)
+    Error::partial(codes::H0698, message).with("cause", cause)
 }
 
 /// The recorded tables of one plugin, among all tables.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use agent_launch::settings::Settings;
-use errors::Error;
+use errors::{Error, codes};
 use local_files::atomic;
 use local_files::stdout::is_stdout;
 use probes::events::{Call, TaskStep, Trace, Wait};
@@ -56,7 +56,7 @@ impl SlowOptions {
         match when.filter(|_| self.slow.is_some()) {
             None => Ok(settings),
             Some(when) => Err(Error::mistake(
-                "H0663",
+                codes::H0663,
                 "--slow needs the calls that --when leaves out",
             )
             .with("found", format!("--when {}", escape::line(when)))
@@ -102,7 +102,7 @@ impl SlowOptions {
                 }
             });
             failed?;
-            read.map_err(|error| Error::fault("H0624", error.to_string()))?;
+            read.map_err(|error| Error::fault(codes::H0624, error.to_string()))?;
             calls.finish();
             printer.print(&recording.trace, calls.take())?;
             recording.lose_tasks(calls.take_lost_tasks());
@@ -185,7 +185,7 @@ impl TreeLines {
                 Ok(())
             }
             Err(error) if is_stdout(&self.path) => {
-                let problem = Error::fault("H0624", "cannot write to standard output");
+                let problem = Error::fault(codes::H0624, "cannot write to standard output");
                 Err(problem.with("found", error.to_string()))
             }
             Err(error) => Err(Error::cut_short(&self.path, &error)),

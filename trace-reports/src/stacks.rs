@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use errors::Error;
+use errors::{Error, codes};
 use local_files::output_files::Files;
 use trace::flame::{self, Labels};
 use trace::stacks::{DEPTH, Shape, Stacks};
@@ -42,7 +42,7 @@ impl StackOptions {
         };
         if !is_drawn {
             let message = "--against needs --flame-graph or --folded";
-            return Err(Error::mistake("H0663", message).with("help", "add one of them"));
+            return Err(Error::mistake(codes::H0663, message).with("help", "add one of them"));
         }
         let found = std::fs::metadata(path);
         found.map_or_else(|error| Err(Error::unreadable(path, &error)), |_| Ok(()))
@@ -84,7 +84,7 @@ impl StackOptions {
             });
         }
         if let Some(left_out) = stacks.left_out() {
-            let problem = Error::partial("H0651", "the stacks are incomplete");
+            let problem = Error::partial(codes::H0651, "the stacks are incomplete");
             let help = "--fold-recursion or a lower --stack-depth reduces them";
             made.failed
                 .push(problem.with("found", left_out).with("help", help));

@@ -7,7 +7,7 @@ use agent_connection::agent::Agent;
 use conditions::{Path, Root, Step};
 use control::Request;
 use control::message::Field;
-use errors::Error;
+use errors::{Error, codes};
 use jvms::descriptor::{FieldType, MethodDescriptor};
 use jvms::modified_utf8::Utf8;
 use jvms::names;
@@ -56,7 +56,7 @@ pub fn never_found(absent: &Absent) -> Result<(), Error> {
     if absent.lines.is_empty() {
         return Ok(());
     }
-    let problem = Error::partial("H0638", "a requested value is in no call");
+    let problem = Error::partial(codes::H0638, "a requested value is in no call");
     let problem = absent
         .lines
         .iter()
@@ -98,7 +98,7 @@ impl ValueCheck<'_> {
             .try_for_each(|name| self.has_parameter(name))?;
         for path in self.watch.paths() {
             if let Some(lacking) = self.lacks(agent, path)? {
-                let problem = Error::mistake("H0638", "a requested value is in no call")
+                let problem = Error::mistake(codes::H0638, "a requested value is in no call")
                     .with("found", lacking.found);
                 return Err(match lacking.nearest {
                     Some(name) => problem.with("nearest", name),
@@ -120,7 +120,7 @@ impl ValueCheck<'_> {
             return Ok(());
         }
         let shown = show::name(name).into_owned();
-        let problem = Error::mistake("H0657", format!("no method has a parameter `{shown}`"));
+        let problem = Error::mistake(codes::H0657, format!("no method has a parameter `{shown}`"));
         if known.is_empty() {
             return Err(problem
                 .with("found", "class files that name no parameters")

@@ -7,6 +7,7 @@
 //! * [`features`]: wasmtime is compiled once with the compiler of plugins and once without;
 //! * [`packages`]: the crates for crates.io have names of their own and hold all their files;
 //! * [`edge_cases`]: the table of edge cases names tests that exist;
+//! * [`error_codes`]: sources take codes from the registry, and each row of it is in use;
 //! * [`interface`]: the imports of released plugins stay as they were;
 //! * [`interface_page`]: the reference of the interface is generated from its comments;
 //! * [`generated_rows`]: tables of events and error codes in documents equal `jvm-event-table` and `error-codes`;
@@ -17,6 +18,7 @@
 mod circles;
 mod documents;
 mod edge_cases;
+mod error_codes;
 mod features;
 mod finding;
 mod generated_rows;
@@ -59,6 +61,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     documents::check(workspace.root(), &files, &mut findings)?;
     language::check(workspace.root(), &files, &mut findings)?;
     edge_cases::check(workspace.root(), &files, &mut findings)?;
+    error_codes::check(workspace.root(), &files, &mut findings)?;
     interface::check(workspace.root(), &files, &mut findings)?;
     features::check(workspace, &mut findings)?;
     if !figures::page_is_up_to_date(workspace.root())? {

@@ -9,7 +9,7 @@ use coverage_inputs::sources::Sources;
 use differential_coverage::git::Edits;
 use differential_coverage::source_files::{SourceFiles, SourceMatch};
 use differential_coverage::unified::{FileEdit, Hunk};
-use errors::{Error, PARTIAL, Warning, Warnings};
+use errors::{Error, PARTIAL, Warning, Warnings, codes};
 use serde_json::json;
 use standard_streams::show::{complain, say, show, show_json};
 
@@ -89,7 +89,7 @@ impl Affected {
 
 /// Returns a warning about changes with unknown effects on tests.
 fn warning(unknown: &[String]) -> Option<Warning> {
-    let warning = Warning::new("H0692", "the change may affect further tests");
+    let warning = Warning::new(codes::H0692, "the change may affect further tests");
     let with = |warning: Warning, found: &String| warning.with("found", found);
     let warning = unknown.iter().fold(warning, with);
     (!unknown.is_empty()).then(|| warning.of_missing())

@@ -4,7 +4,7 @@ use clap::Args;
 use class_selection::filter::Filter;
 use coverage_inputs::damaged_files::DamagedFiles;
 use coverage_inputs::runs::{self, RunSelection};
-use errors::{Error, Warnings};
+use errors::{Error, Warnings, codes};
 
 use super::report::{self, ReportJob};
 use crate::args::{Outputs, Recorded};
@@ -54,7 +54,7 @@ impl Check {
     pub fn run(&self) -> Result<u8, Error> {
         let requirements = self.rules.read()?;
         if requirements.count() == 0 {
-            return Err(Error::mistake("H0673", "no rule to check").with(
+            return Err(Error::mistake(codes::H0673, "no rule to check").with(
                 "expected",
                 "--fail-under and rules, such as line=80,branch=70, or --rules and a file",
             ));

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use errors::{Error, PARTIAL};
+use errors::{Error, PARTIAL, codes};
 
 use crate::args::output_path;
 
@@ -46,12 +46,12 @@ impl Collect {
     pub fn run(&self) -> Result<u8, Error> {
         let is_tcp = self.address.starts_with("tcp://");
         if !is_tcp && !self.address.starts_with("unix:") {
-            return Err(Error::mistake("H0669", "not an address to receive at")
+            return Err(Error::mistake(codes::H0669, "not an address to receive at")
                 .with("expected", "tcp://ADDRESS:PORT or unix:PATH")
                 .with("found", &self.address));
         }
         if is_tcp && self.token_file.is_none() {
-            return Err(Error::mistake("H0669", "tcp needs a token").with(
+            return Err(Error::mistake(codes::H0669, "tcp needs a token").with(
                 "help",
                 "add --token-file FILE; a new file is created with a token",
             ));
@@ -60,7 +60,7 @@ impl Collect {
         match relay::collect(&self.address, token, &self.output, self.max_file) {
             Ok(true) => Ok(0),
             Ok(false) => Ok(PARTIAL),
-            Err(cause) => Err(Error::mistake("H0668", cause)),
+            Err(cause) => Err(Error::mistake(codes::H0668, cause)),
         }
     }
 }

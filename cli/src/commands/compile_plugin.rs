@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use agent_launch::plugin_compiler::PluginCompiler;
 use clap::Args;
-use errors::Error;
+use errors::{Error, codes};
 use host::cache::Cache;
 use host::compilation::{Compilation, Kept};
 use host::compile_ahead;
@@ -56,7 +56,7 @@ impl CompilePlugin {
 }
 
 fn no_cache(found: &str) -> Error {
-    Error::mistake("H0653", "no cache for compiled plugins")
+    Error::mistake(codes::H0653, "no cache for compiled plugins")
         .with(
             "expected",
             "$XDG_CACHE_HOME/classhook or ~/.cache/classhook, private to this user",

@@ -13,7 +13,7 @@ use coverage_inputs::damaged_files::DamagedFiles;
 use coverage_inputs::execution_data::{COUNTS, ExecutionDataStore, LINES};
 use coverage_inputs::run_files;
 use coverage_inputs::sources::Sources;
-use errors::{Error, Warning, Warnings};
+use errors::{Error, Warning, Warnings, codes};
 use java_builds::Build;
 use standard_streams::show::{self, complain, say, with_exit_of_program};
 use trace::numbers::counted;
@@ -137,7 +137,7 @@ impl Coverage {
         ];
         if self.before_agents {
             return Err(Error::mistake(
-                "H0627",
+                codes::H0627,
                 "--before-agents needs a command, not a running JVM",
             )
             .with(
@@ -150,12 +150,12 @@ impl Coverage {
             ));
         }
         if self.per_loader {
-            return Err(Error::mistake("H0627", "--per-loader needs a command, not a running JVM")
+            return Err(Error::mistake(codes::H0627, "--per-loader needs a command, not a running JVM")
                 .with("cause", "a present agent may record all loaders together")
                 .with("help", "start it with `classhook coverage --per-loader -- …`, or with the agent's option per-loader=on (docs/coverage.md)"));
         }
         if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
-            return Err(Error::mistake("H0627", format!("{option} needs a command, not a running JVM"))
+            return Err(Error::mistake(codes::H0627, format!("{option} needs a command, not a running JVM"))
                 .with("cause", "a visit brings one plugin, and this takes two or three")
                 .with("help", format!("start it with `classhook coverage {option} -- …`, or with the agent's options plugin=coverage,plugin=coverage-lines (docs/coverage.md)")));
         }
@@ -164,14 +164,14 @@ impl Coverage {
         let mut visit = AttachedPlugin::begin(pid, &Visitor::bundled("coverage"), &settings, run)?;
         let output = visit.output.clone();
         if visit.instrumented() == 0 {
-            let warning = Warning::new("H0650", "no loaded class is measured");
+            let warning = Warning::new(codes::H0650, "no loaded class is measured");
             let help = "selected classes are measured when they load; `classhook classes` lists the loaded classes";
             complain(warning.with("help", help));
         }
         visit.wait("measuring", self.program.time, &|| false)?;
         let ended = visit.end();
         if ended.instrumented == Some(0) {
-            return Err(Error::mistake("H0650", "no class was measured")
+            return Err(Error::mistake(codes::H0650, "no class was measured")
                 .with(
                     "expected",
                     "a selected class among those loaded while the command was attached",
@@ -272,7 +272,7 @@ impl Coverage {
     ) -> Result<u8, Error> {
         if files.is_empty() {
             let help = build.map_or("check that the command starts a JVM; a daemon from before, as of sbt, has no agent: restart it", Build::without_agent);
-            return Err(Error::mistake("H0610", "nothing was recorded")
+            return Err(Error::mistake(codes::H0610, "nothing was recorded")
                 .with(
                     "expected",
                     format!("at least one snapshot of this run in {}", output.display()),

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::Args;
 use environment_checks::{Finding, State};
-use errors::Error;
+use errors::{Error, codes};
 use standard_streams::show::{show, show_json};
 
 use crate::args::JSON;
@@ -60,7 +60,7 @@ fn conclusion(findings: &[Finding]) -> Option<Error> {
     let bad = findings.iter().filter(|one| one.state == State::Bad);
     let bad: Vec<&str> = bad.map(|one| one.what).collect();
     (!bad.is_empty()).then(|| {
-        Error::partial("H0637", "some checks of doctor are bad")
+        Error::partial(codes::H0637, "some checks of doctor are bad")
             .with("found", bad.join(", "))
             .with("help", "follow the advice below each of these checks")
     })

@@ -12,7 +12,7 @@ use control::Request;
 use control::jacoco::{self, AskError, Command};
 use control::message::Dump as Answer;
 use coverage::report::exec;
-use errors::Error;
+use errors::{Error, codes};
 use local_files::atomic;
 use local_files::output_files::Content;
 use probes::Summary;
@@ -116,7 +116,7 @@ impl Dump {
     fn of_address(&self, address: &str) -> Result<u8, Error> {
         let Some(to) = &self.to else {
             let message = format!("no file to dump {address} to");
-            return Err(Error::mistake("H0514", message)
+            return Err(Error::mistake(codes::H0514, message)
                 .with("help", format!("classhook dump {address} --to jacoco.exec")));
         };
         // The file exists before the request, which may reset the data: the answer must not get lost.
@@ -180,7 +180,7 @@ fn resolve(address: &str) -> Result<SocketAddr, AskError> {
 }
 
 /// Code of an address at which no process listens. The Maven goal `dump` recognises it and tries again.
-const NOTHING_LISTENS: &str = "H0517";
+const NOTHING_LISTENS: &str = codes::H0517;
 
 fn unanswered(address: &str, error: &AskError) -> Error {
     let message = format!("{address} does not answer with execution data");
@@ -190,7 +190,7 @@ fn unanswered(address: &str, error: &AskError) -> Error {
             "start the JVM with `-javaagent:jacocoagent.jar=output=tcpserver`, or with our agent and its option `jacoco-tcp=6300`",
         ),
         _ => (
-            "H0514",
+            codes::H0514,
             "name the port of JaCoCo's agent, or of ours with `jacoco-tcp`",
         ),
     };
@@ -200,7 +200,7 @@ fn unanswered(address: &str, error: &AskError) -> Error {
 }
 
 fn damaged(address: &str, error: &exec::ReadError) -> Error {
-    Error::mistake("H0611", format!("{address} answers with damaged data"))
+    Error::mistake(codes::H0611, format!("{address} answers with damaged data"))
         .with("found", error.to_string())
 }
 

@@ -7,7 +7,7 @@ use agent_launch::plugin_compiler::PluginCompiler;
 use clap::Args;
 use coverage_inputs::class_files::LocatedClass;
 use coverage_inputs::named_classes;
-use errors::Error;
+use errors::{Error, codes};
 use host::{ClassRequest, Pipeline};
 use plugin_projects::configured;
 use plugin_projects::plan_text::plan_text;
@@ -140,7 +140,7 @@ fn changes(class: &ClassFile<'_>, after: &[u8], text: &mut String) -> std::fmt::
 /// Parses a class file.
 pub(super) fn read(found: &LocatedClass) -> Result<ClassFile<'_>, Error> {
     ClassFile::read(&found.bytes).map_err(|error| {
-        Error::mistake("H0613", format!("{} is damaged", found.origin))
+        Error::mistake(codes::H0613, format!("{} is damaged", found.origin))
             .with("found", error.to_string())
     })
 }

@@ -10,7 +10,7 @@ use agent_launch::checked_options::check;
 use agent_launch::failed_plugins;
 use agent_launch::plugin_compiler::PluginCompiler;
 use clap::{Args, ValueEnum};
-use errors::{Error, PARTIAL, Warnings};
+use errors::{Error, PARTIAL, Warnings, codes};
 use host::Pipeline;
 use host::config::OnError;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -130,9 +130,9 @@ impl Instrument {
         if let Some(number) = self.threads {
             threads = threads.num_threads(number);
         }
-        let threads = threads
-            .build()
-            .map_err(|error| Error::fault("H0647", format!("no threads to work with: {error}")))?;
+        let threads = threads.build().map_err(|error| {
+            Error::fault(codes::H0647, format!("no threads to work with: {error}"))
+        })?;
         let stage = paths.stage()?;
         let mut targets = Targets::new(self.on_conflict.into());
         let contents = paths.jobs(&stage)?.into_iter();
@@ -251,7 +251,7 @@ fn nothing_to_do(no_input: bool) -> Error {
         true => ("no input to instrument", "IN… -o OUT, or --runtime FILE"),
         false => ("no path for the output", "-o OUT"),
     };
-    Error::mistake("H0648", message)
+    Error::mistake(codes::H0648, message)
         .with("expected", expected)
         .with("help", "classhook help instrument")
 }
@@ -268,7 +268,7 @@ fn interrupts() -> Result<Arc<AtomicBool>, Error> {
         signal_hook::flag::register(SIGXFSZ, Arc::default())
     };
     register().map_err(|error: std::io::Error| {
-        Error::fault("H0647", format!("no signal handler: {error}"))
+        Error::fault(codes::H0647, format!("no signal handler: {error}"))
     })?;
     Ok(flag)
 }

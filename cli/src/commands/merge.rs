@@ -10,7 +10,7 @@ use coverage_inputs::execution_data::{
     BegunLines, COUNTS, ExecutionDataStore, LINES, LoaderData, MeasuredClass, PLUGIN,
 };
 use coverage_inputs::runs::{self, RunSelection};
-use errors::{Error, PARTIAL, Warning, Warnings};
+use errors::{Error, PARTIAL, Warning, Warnings, codes};
 use local_files::atomic;
 use probes::{BaselineWriter, Meta, ProbeLocation};
 use standard_streams::show::{complain, path, say, show};
@@ -58,7 +58,7 @@ impl Merge {
         let mut recorded = ExecutionDataStore::read(&files, &mut damaged, &mut warnings)?;
         let is_partial = damaged.any()? || warnings.of_missing();
         if recorded.classes.is_empty() {
-            return Err(Error::mistake("H0610", "no coverage to merge").with(
+            return Err(Error::mistake(codes::H0610, "no coverage to merge").with(
                 "expected",
                 "snapshots or .exec files with at least one class",
             ));
@@ -90,14 +90,14 @@ impl Merge {
 
 fn other_plugins(recorded: &ExecutionDataStore) -> Warning {
     let names: Vec<&str> = recorded.other_plugins.iter().map(String::as_str).collect();
-    Warning::new("H0675", "only data of the plugin coverage is merged")
+    Warning::new(codes::H0675, "only data of the plugin coverage is merged")
         .with("found", format!("results of {}", names.join(", ")))
         .with("help", "keep these files for the data of the other plugins")
 }
 
 fn loaders_united(cause: String) -> Warning {
     Warning::new(
-        "H0675",
+        codes::H0675,
         "the data of all class loaders is merged as one",
     )
     .with("cause", cause)

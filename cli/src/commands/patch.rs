@@ -16,7 +16,7 @@ use control::Request;
 use control::message::{NO_PLUGIN, Released};
 use control::patch::{BrokenRule, ClassBytes, ClassOutcome, ClassState, PatchRequest, Patched};
 use coverage_inputs::class_files::{self, Loader};
-use errors::{Error, PARTIAL, Warning, Warnings};
+use errors::{Error, PARTIAL, Warning, Warnings, codes};
 use java_compiler::javac::{self, LoadedClasses};
 use loaded_classes::absent_classes;
 use loaded_classes::loader_paths;
@@ -148,7 +148,7 @@ impl Patch {
             }
             Err(problem) => {
                 let message = "frames of virtual threads are unknown, and may execute former code";
-                Some(Warning::new("H0732", message).with("cause", problem.to_string()))
+                Some(Warning::new(codes::H0732, message).with("cause", problem.to_string()))
             }
         }
     }
@@ -165,12 +165,14 @@ impl Patch {
             })
         };
         if let Some(source) = self.classes.iter().find(|place| place.ends_with(".java")) {
-            return Err(
-                Error::mistake("H0727", format!("{source} is source, not a class file")).with(
-                    "help",
-                    format!("compile it on the JVM's class path with --source {source}"),
-                ),
-            );
+            return Err(Error::mistake(
+                codes::H0727,
+                format!("{source} is source, not a class file"),
+            )
+            .with(
+                "help",
+                format!("compile it on the JVM's class path with --source {source}"),
+            ));
         }
         self.classes.iter().try_for_each(|place| read(place))?;
         if !self.source.is_empty() {
@@ -183,7 +185,7 @@ impl Patch {
             read(&folder.path().to_string_lossy())?;
         }
         if found.is_empty() {
-            let problem = Error::mistake("H0727", "no class file to patch with");
+            let problem = Error::mistake(codes::H0727, "no class file to patch with");
             return Err(problem.with("looked", self.classes.join(", ")));
         }
         Ok(PatchRequest {
@@ -224,7 +226,7 @@ impl Patch {
             .classes
             .iter()
             .filter(|class| class.state == ClassState::Refused);
-        let mut problem = Error::mistake("H0720", what);
+        let mut problem = Error::mistake(codes::H0720, what);
         for class in refused {
             let rules = class.broken.iter().map(rule).collect::<Vec<_>>();
             problem = problem.with("class", format!("{}: {}", name(class), rules.join("; ")));
@@ -414,7 +416,7 @@ fn warn_of_parts_without_effect(patched: &Patched) {
         .filter(|class| !class.without_effect.is_empty());
     for class in forced {
         let warning = Warning::new(
-            "H0731",
+            codes::H0731,
             format!("parts of the patch have no effect in {}", name(class)),
         );
         let warning = class
@@ -437,7 +439,7 @@ pub(super) fn warn_of_quick_compiler(patched: &Patched) {
     let mut warnings = Warnings::default();
     let message = "calls by reflection or method handles may continue in former code";
     warnings.add(
-        Warning::new("H0728", message)
+        Warning::new(codes::H0728, message)
             .with("found", "a JVM that compiles only with C1, which does not track inlined methods (-XX:TieredStopAtLevel=1)")
             .with("help", "check the behaviour of the program, or start the JVM without that option"),
     );

@@ -10,7 +10,7 @@ use agent_launch::checked_options::{CheckedOptions, run_id};
 use agent_launch::settings::Settings;
 use clap::{Args, ValueEnum};
 use control::message::NO_PLUGIN;
-use errors::{Error, PARTIAL};
+use errors::{Error, PARTIAL, codes};
 use jvm_events::Subscription;
 use jvm_events::recorded::EXTENSION;
 use profiles::outputs::Report;
@@ -310,7 +310,7 @@ impl Profile {
         let sends = self.relay.to.is_some();
         if records || asks || sends || self.time.is_some() || self.output.is_some() {
             let message = "a recording from a file takes no options for a new recording";
-            return Err(Error::mistake("H0663", message).with(
+            return Err(Error::mistake(codes::H0663, message).with(
                 "help",
                 "use only --only, --thread, --top, --frames and output files with a recording",
             ));
@@ -325,13 +325,13 @@ impl Profile {
         let limits = &self.requests.limits;
         if limits.yes || limits.max_pause.is_some() {
             let message = "--max-pause and --yes need a running JVM";
-            return Err(Error::mistake("H0663", message)
+            return Err(Error::mistake(codes::H0663, message)
                 .with("found", "a heap dump, for which no program pauses"));
         }
         let is_alone = self.events.subscription().is_none() && !self.requests.threads;
         if self.requests.heap != Some(Heap::Retainers) || !is_alone || self.outputs.value().any() {
             return Err(
-                Error::mistake("H0663", "a heap dump needs --heap retainers").with(
+                Error::mistake(codes::H0663, "a heap dump needs --heap retainers").with(
                     "help",
                     "add --heap retainers, and no other option than --top",
                 ),
@@ -350,7 +350,7 @@ impl Profile {
         let others = events.subscription().is_some() || asks || events.live;
         let window = self.after.is_some() || (self.time.is_some() && self.pid().is_none());
         if others || window || self.outputs.value().any() || !self.outputs.thread.is_empty() {
-            return Err(Error::mistake("H0663", "--cpu times measures calls, and accepts only --only")
+            return Err(Error::mistake(codes::H0663, "--cpu times measures calls, and accepts only --only")
                 .with("help", "use `classhook trace` for files and single calls, or --cpu samples with other kinds"));
         }
         let trace = Trace {
@@ -387,23 +387,25 @@ impl Profile {
     fn check(&self, records: bool) -> Result<(), Error> {
         let asks = self.requests.threads || self.requests.heap.is_some();
         if !records && !asks {
-            return Err(Error::mistake("H0663", "no kind of profile is selected")
+            return Err(Error::mistake(codes::H0663, "no kind of profile is selected")
                 .with("expected", "--cpu samples, --wall, --alloc sites, --monitor, --exceptions, --jni-refs, --gc, --threads or --heap")
                 .with("help", "select one, for example: classhook profile 4711 --cpu samples --for 30s"));
         }
         if asks && self.pid().is_none() {
             return Err(
-                Error::mistake("H0663", "--threads and --heap need a running JVM").with(
+                Error::mistake(codes::H0663, "--threads and --heap need a running JVM").with(
                     "help",
                     "start the program, and name its PID; `classhook ps` lists the JVMs",
                 ),
             );
         }
         if self.after.is_some() && self.pid().is_some() {
-            return Err(Error::mistake("H0663", "--after needs a command").with(
-                "found",
-                "the PID of a running JVM, which is recorded from now on",
-            ));
+            return Err(
+                Error::mistake(codes::H0663, "--after needs a command").with(
+                    "found",
+                    "the PID of a running JVM, which is recorded from now on",
+                ),
+            );
         }
         let of_recordings = [
             ("--for", self.time.is_some()),
@@ -417,7 +419,7 @@ impl Profile {
         let lonely = of_recordings.iter().find(|(_, given)| *given);
         if let (false, Some((option, _))) = (records, lonely) {
             let message = format!("{option} needs a recording");
-            return Err(Error::mistake("H0663", message).with(
+            return Err(Error::mistake(codes::H0663, message).with(
                 "help",
                 "add --cpu samples, --wall, --alloc sites, --monitor, --exceptions, --jni-refs or --gc",
             ));
@@ -427,7 +429,7 @@ impl Profile {
             || of_heap.is_some_and(|heap| matches!(heap, Heap::Histogram | Heap::Dump(_)));
         if self.events.live && !uses_live {
             return Err(
-                Error::mistake("H0663", "--live needs --alloc or --heap").with(
+                Error::mistake(codes::H0663, "--live needs --alloc or --heap").with(
                     "help",
                     "add --alloc sites, --heap histogram or --heap dump=FILE",
                 ),

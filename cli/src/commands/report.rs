@@ -21,7 +21,7 @@ use coverage_inputs::run_files::{self, RunFileKind};
 use coverage_inputs::runs::{self, RunSelection};
 use coverage_inputs::sources::Sources;
 use coverage_rules::requirements::{Requirements, Verdict};
-use errors::{Error, PARTIAL, Warning, Warnings};
+use errors::{Error, PARTIAL, Warning, Warnings, codes};
 use jvm_events::recorded::EXTENSION;
 use probes::Meta;
 use profiles::outputs::{FRAMES, ProfileOutputs};
@@ -196,11 +196,15 @@ impl Report {
         let mut others = trace.files().into_iter().skip(4);
         if let Some((option, _)) = others.find(|(_, path)| path.is_some()) {
             let message = format!("{option} needs traced calls");
-            return Err(Error::mistake("H0663", message).with("found", "recordings (.jvm-events)"));
+            return Err(
+                Error::mistake(codes::H0663, message).with("found", "recordings (.jvm-events)")
+            );
         }
         if self.slow.slow.is_some() {
             let message = "--slow needs traced calls";
-            return Err(Error::mistake("H0663", message).with("found", "recordings (.jvm-events)"));
+            return Err(
+                Error::mistake(codes::H0663, message).with("found", "recordings (.jvm-events)")
+            );
         }
         let plain = ProfileOutputs::default();
         let outputs = ProfileOutputs {
@@ -232,7 +236,7 @@ impl Report {
 }
 
 fn nothing_traced(option: &str) -> Error {
-    Error::mistake("H0610", format!("no trace for {option}"))
+    Error::mistake(codes::H0610, format!("no trace for {option}"))
         .with("expected", "an event file (.events) with records")
         .with("help", "record event files with `classhook trace`")
 }
@@ -505,10 +509,11 @@ fn print(
         Ok(())
     };
     match print() {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Error::fault("H0624", "cannot write to standard output")
-                .with("found", error.to_string()))
-        }
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::fault(
+            codes::H0624,
+            "cannot write to standard output",
+        )
+        .with("found", error.to_string())),
         _ => Ok(()), // the reader closed the pipe
     }
 }
@@ -534,7 +539,7 @@ fn expect_something(
     recorded: &ExecutionDataStore,
     any_class_file: bool,
 ) -> Result<(), Error> {
-    let problem = Error::partial("H0610", "the report is empty");
+    let problem = Error::partial(codes::H0610, "the report is empty");
     match job.inputs.has_classes() {
         _ if job.inputs.diff.is_some() => return Ok(()),
         true if !is_empty(report) => return expect_loaded(job, report, recorded),
@@ -579,7 +584,10 @@ fn expect_loaded(
         return Ok(());
     }
     if recorded.classes.is_empty() {
-        let problem = Error::partial("H0628", "no class was recorded, so the whole report is 0 %");
+        let problem = Error::partial(
+            codes::H0628,
+            "no class was recorded, so the whole report is 0 %",
+        );
         let help = job.unloaded.unwrap_or(UNLOADED);
         let found = counted(recorded.sessions.len(), "session");
         let found = format!("{found} without a measured class");
@@ -598,11 +606,11 @@ fn expect_loaded(
     );
     let Some(help) = job.unloaded else {
         // A module without its own tests is valid in a report. A run without loaded classes may be a mistake.
-        let warning = Warning::new("H0628", message).with("found", found);
+        let warning = Warning::new(codes::H0628, message).with("found", found);
         complain(warning.with("help", UNLOADED));
         return Ok(());
     };
-    let problem = Error::partial("H0628", message).with("found", found);
+    let problem = Error::partial(codes::H0628, message).with("found", found);
     Err(problem.with("help", help))
 }
 

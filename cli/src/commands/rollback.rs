@@ -5,7 +5,7 @@ use agent_connection::decoded_answers::read_escaped;
 use clap::Args;
 use control::Request;
 use control::patch::{ClassState, Patched, Rollback as Patches};
-use errors::Error;
+use errors::{Error, codes};
 use standard_streams::show::{show, show_json};
 
 use super::patch::{line, warn_of_quick_compiler};
@@ -58,7 +58,7 @@ impl Rollback {
                 .iter()
                 .filter(|class| class.state == ClassState::Refused);
             let problem = Error::mistake(
-                "H0720",
+                codes::H0720,
                 "the JVM refuses to undo the patch; nothing was changed",
             );
             return Err(refused.fold(problem, |problem, class| {

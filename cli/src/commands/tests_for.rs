@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use coverage_analysis::test_coverage::{Class, Selected, TestCoverage, has_code, is_executed};
-use errors::{Error, PARTIAL, Warnings};
+use errors::{Error, PARTIAL, Warnings, codes};
 use serde_json::json;
 use standard_streams::show::{complain, say, show, show_json};
 
@@ -109,7 +109,7 @@ impl TestsFor {
             if packages.len() > 1 {
                 let found = packages.into_iter().collect::<Vec<_>>().join(", ");
                 return Err(Error::mistake(
-                    "H0691",
+                    codes::H0691,
                     format!("several packages have a {}", name.display()),
                 )
                 .with("found", found.replace('/', "."))
@@ -127,7 +127,7 @@ impl TestsFor {
             .map(|(number, _)| number)
             .min_by_key(|number| number.abs_diff(*line));
         let problem = Error::mistake(
-            "H0691",
+            codes::H0691,
             format!(
                 "no class that was measured has code at {}:{line}",
                 file.display()

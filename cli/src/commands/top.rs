@@ -11,7 +11,7 @@ use agent_connection::temp_output::{TempOutput, no_folder};
 use agent_launch::checked_options::{CheckedOptions, run_id};
 use agent_launch::settings::Settings;
 use clap::Args;
-use errors::Error;
+use errors::{Error, codes};
 use live_traces::jvms::{EventFileSource, FollowedJvms};
 use live_traces::top::sampler::Sampler;
 use live_traces::top::state::State;
@@ -100,8 +100,10 @@ impl Top {
             && !self.calls
             && self.settings.configuration().file.is_none()
         {
-            return Err(Error::mistake("H0636", "rows by thread need single calls")
-                .with("help", "add --calls"));
+            return Err(
+                Error::mistake(codes::H0636, "rows by thread need single calls")
+                    .with("help", "add --calls"),
+            );
         }
         let calls = TracedCalls {
             methods: self.methods.clone(),

@@ -10,7 +10,7 @@ use agent_launch::settings::Settings;
 use clap::{Args, ValueEnum};
 use class_selection::nearest;
 use coverage_inputs::run_files;
-use errors::{Error, PARTIAL, Warning, Warnings};
+use errors::{Error, PARTIAL, Warning, Warnings, codes};
 use host::{Config, Pipeline};
 use live_traces::jvms::EventFileSource;
 use live_traces::outputs::{Live, LiveOptions, LiveOutcome};
@@ -194,7 +194,7 @@ impl TracedCalls {
         let mut table: Map<String, Value> = match given {
             None => Map::new(),
             Some(text) => serde_json::from_str(text).map_err(|error| {
-                Error::mistake("H0105", "--plugin-settings is not a JSON object")
+                Error::mistake(codes::H0105, "--plugin-settings is not a JSON object")
                     .with("found", error.to_string())
             })?,
         };
@@ -244,7 +244,7 @@ impl TracedCalls {
             return Ok(untraced);
         }
         let classes = visit.classes()?;
-        let mut warning = Warning::new("H0650", "no method of a loaded class is traced");
+        let mut warning = Warning::new(codes::H0650, "no method of a loaded class is traced");
         for pattern in &self.methods {
             let globs = [class_of(pattern), pattern];
             let mut found = globs
@@ -279,7 +279,7 @@ pub(super) struct Untraced {
 
 /// Returns the problem of a visit without a traced method.
 pub(super) fn nothing_traced(pid: i32, methods: &[String], untraced: &Untraced) -> Error {
-    let problem = Error::mistake("H0650", "no method was traced").with(
+    let problem = Error::mistake(codes::H0650, "no method was traced").with(
         "expected",
         "a method of a class that was loaded while the command was attached",
     );
@@ -315,7 +315,7 @@ fn none_of(methods: &[String]) -> String {
 pub(super) fn nothing_of_command(run: &str, output: &Path, methods: &[String]) -> Error {
     match run_files::snapshots_of(run, output) {
         Err(problem) => problem,
-        Ok(snapshots) if snapshots.is_empty() => Error::mistake("H0610", "nothing was recorded")
+        Ok(snapshots) if snapshots.is_empty() => Error::mistake(codes::H0610, "nothing was recorded")
             .with("expected", format!("at least one event file of this run in {}", output.display()))
             .with("help", "check that the command starts a JVM; a daemon from before, as of Gradle or sbt, has no agent: restart it"),
         Ok(snapshots) => {
@@ -327,7 +327,7 @@ pub(super) fn nothing_of_command(run: &str, output: &Path, methods: &[String]) -
                 [] => jvms,
                 methods => format!("{jvms}, and {}", none_of(methods)),
             };
-            Error::mistake("H0650", "no method was traced")
+            Error::mistake(codes::H0650, "no method was traced")
                 .with("expected", "a method of a class that the command loads")
                 .with("found", found)
                 .with("help", "write patterns as CLASS.METHOD, with the package: com.acme.Store.find*, com.acme.**")
@@ -382,7 +382,7 @@ impl Trace {
         let depth = self.when.depth.filter(|_| !values);
         depth.map_or(Ok(()), |depth| {
             let message = "--depth needs recorded values";
-            Err(Error::mistake("H0663", message)
+            Err(Error::mistake(codes::H0663, message)
                 .with("found", format!("--depth {depth}"))
                 .with("help", "add --show arg, or --capture arguments,returned"))
         })

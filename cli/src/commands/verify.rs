@@ -10,7 +10,7 @@ use clap::Args;
 use class_readers::opinion::Opinion;
 use class_readers::{Guards, READERS};
 use coverage_inputs::class_files::{self, Loader, LocatedClass, Unreadable};
-use errors::{Error, Warning, Warnings};
+use errors::{Error, Warning, Warnings, codes};
 use host::{ClassRequest, Outcome, Pipeline};
 use plugin_projects::configured;
 use probes::ProbeTable;
@@ -91,7 +91,7 @@ impl Verify {
                 })?;
             for Unreadable { origin, problem } in unreadable {
                 *counts.entry((1, "cannot be read".to_owned())).or_default() += 1;
-                let warning = Warning::new("H0632", format!("{origin} cannot be read"));
+                let warning = Warning::new(codes::H0632, format!("{origin} cannot be read"));
                 warnings.add(warning.with("found", problem.summary()));
             }
         }
@@ -129,7 +129,7 @@ impl Verdict {
                 Opinion::Agrees => "agrees",
                 Opinion::Differs(text) => {
                     self.warn(
-                        "H0633",
+                        codes::H0633,
                         format!("{reader} reads {origin} differently"),
                         text,
                     );
@@ -154,7 +154,11 @@ fn verdict(
         Ok(class) => class,
         Err(error) => {
             verdict.count(1, "cannot be read");
-            verdict.warn("H0632", format!("{} cannot be read", found.origin), &error);
+            verdict.warn(
+                codes::H0632,
+                format!("{} cannot be read", found.origin),
+                &error,
+            );
             return Ok(verdict);
         }
     };
@@ -197,7 +201,7 @@ fn spliced(
     for failure in outcome.failures() {
         verdict.count(21, "failed in the plugin or the rewriter");
         verdict.warn(
-            "H0634",
+            codes::H0634,
             format!("{} cannot be instrumented", found.origin),
             &failure.cause,
         );
@@ -214,7 +218,7 @@ fn spliced(
     }
     if let Err(error) = whole(&out) {
         verdict.warn(
-            "H0635",
+            codes::H0635,
             format!("the instrumented {} cannot be read", found.origin),
             &error,
         );
@@ -233,7 +237,7 @@ fn spliced(
                     "{reader} accepts {}, but not its instrumented form",
                     found.origin
                 );
-                verdict.warn("H0635", message, &text);
+                verdict.warn(codes::H0635, message, &text);
             }
         }
     }

@@ -10,7 +10,7 @@ use agent_launch::checked_options::run_id;
 use agent_launch::settings::Settings;
 use clap::Args;
 use coverage_inputs::run_files;
-use errors::Error;
+use errors::{Error, codes};
 use live_traces::jvms::EventFileSource;
 use live_traces::watch_printer::{CommandPlugin, Layout, PrintedCalls, WatchPrinter};
 use probes::Snapshot;
@@ -116,7 +116,7 @@ impl Watch {
     /// Returns the process id, if no command is given, and the methods.
     fn target(&self) -> Result<(Option<i32>, &[String]), Error> {
         let wrong = |found: String| {
-            Error::mistake("H0655", "the JVM, or the methods to watch, are missing")
+            Error::mistake(codes::H0655, "the JVM, or the methods to watch, are missing")
                 .with("expected", "a process id and methods, or methods and a command behind `--`; --at or --field in place of methods")
                 .with("found", found)
                 .with("help", "type for example: classhook watch 4711 'com.acme.Store.find*', or classhook watch 'com.acme.Store.find*' -- java -jar app.jar")
@@ -330,7 +330,7 @@ fn was_killed(snapshot: &Path) -> bool {
 }
 
 fn nothing_watched(methods: &[String]) -> Error {
-    Error::mistake("H0650", "no method was watched")
+    Error::mistake(codes::H0650, "no method was watched")
         .with(
             "expected",
             "a method of a class that was loaded while the command was attached",
@@ -352,7 +352,7 @@ fn is_complete(seen: &PrintedCalls) -> Result<(), Error> {
         .iter()
         .map(|pid| completeness::not_finished(*pid));
     let missing = lost.iter().cloned().chain(cut);
-    let problem = Error::partial("H0651", "calls or values were lost");
+    let problem = Error::partial(codes::H0651, "calls or values were lost");
     let problem = missing.fold(problem, |problem, found| problem.with("found", found));
     match (lost.is_empty(), seen.unfinished.is_empty()) {
         (true, true) => Ok(()),

@@ -12,6 +12,7 @@ use crate::retransform;
 use control::Refusal;
 use control::classes::Details;
 use control::message::{Class, Classes};
+use errors::codes;
 use host::selector::{Selection, Verdict};
 use jvms::names::binary;
 
@@ -54,8 +55,8 @@ pub(super) fn classes(
     details: Details,
 ) -> Result<Classes, Refusal> {
     let filters: Vec<&str> = filter.into_iter().collect();
-    let filter =
-        Selection::parse(&filters).map_err(|error| Refusal::new("H0110", error.to_string()))?;
+    let filter = Selection::parse(&filters)
+        .map_err(|error| Refusal::new(codes::H0110, error.to_string()))?;
     let agent = context.agent;
     let listed = context.jvm.with_frame(loaded_classes::CAPACITY, |jvm| {
         let edits = |class: &LoadedClass<'_>| {

@@ -6,6 +6,7 @@ use crate::messages::Code;
 use crate::{current, subscribers};
 use control::Refusal;
 use control::message::{HeapPaths, JvmEventsFile};
+use errors::codes;
 use jvm_events::{EventSubscription, Subscription};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -59,7 +60,7 @@ pub(super) fn heap_paths(
 ) -> Result<HeapPaths, Refusal> {
     let still = max_ms.map(Duration::from_millis);
     let found = subscribers::paths(context.agent, context.jvm, class, still);
-    found.map_err(|cause| Refusal::new("H0664", cause))
+    found.map_err(|cause| Refusal::new(codes::H0664, cause))
 }
 
 fn answer(file: PathBuf) -> JvmEventsFile {

@@ -6,6 +6,7 @@ use crate::ffi::error::JvmtiError;
 use crate::messages::Code;
 use control::Refusal;
 use control::message::Failure;
+use errors::codes;
 use std::sync::Arc;
 
 /// The agent panicked.
@@ -43,7 +44,7 @@ pub(super) fn current(agent: &Agent) -> Result<Arc<PluginSet>, Refusal> {
 
 /// The agent is leaving.
 pub(super) fn leaving() -> Refusal {
-    Refusal::new("H0704", control::message::LEAVING)
+    Refusal::new(codes::H0704, control::message::LEAVING)
 }
 
 /// Checks that the agent has a plugin of this name.
@@ -60,7 +61,7 @@ pub(super) fn known(agent: &Agent, plugin: &str) -> Result<(), Refusal> {
         return Ok(());
     }
     Err(
-        Refusal::new("H0708", format!("the agent has no plugin `{plugin}`"))
+        Refusal::new(codes::H0708, format!("the agent has no plugin `{plugin}`"))
             .with("expected", names.join(", "))
             .with(
                 "help",

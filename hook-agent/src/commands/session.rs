@@ -9,6 +9,7 @@ use crate::spans::event_file::EventFile;
 use crate::{current, messages, recorded, subscribers};
 use control::Refusal;
 use control::message::{Change, Session as Begun, SessionRequest};
+use errors::codes;
 use host::Config;
 use probes::{Meta, SpanMode};
 use std::path::PathBuf;
@@ -135,7 +136,7 @@ fn started(
 fn too_many() -> Refusal {
     let most = probes::spans::SESSIONS - 1;
     let message = format!("{most} commands record calls in this JVM already, which is the limit");
-    Refusal::new("H0710", message).with(
+    Refusal::new(codes::H0710, message).with(
         "help",
         "wait for the end of one; `classhook status` lists them",
     )

@@ -5,6 +5,7 @@ use crate::agent::test_runs::Test as NewTest;
 use crate::test_runs;
 use control::Refusal;
 use control::message::Test;
+use errors::codes;
 
 /// Begins or ends a test. Hits between the two belong to the test.
 ///
@@ -17,7 +18,7 @@ pub(super) fn test(context: Context<'_>, name: String, ends: bool) -> Result<Tes
     if ends {
         if !test_runs::end(agent, jvm, &id) {
             let under_way = agent.results.tests.open().names().join(", ");
-            let refusal = Refusal::new("H0709", format!("no test `{name}` is under way"));
+            let refusal = Refusal::new(codes::H0709, format!("no test `{name}` is under way"));
             return Err(match under_way.as_str() {
                 "" => refusal,
                 under_way => refusal.with("expected", under_way),

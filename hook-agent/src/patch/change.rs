@@ -16,6 +16,7 @@ use crate::patch::{dry_run, findable, fitted, frames, loaded_file, schema};
 use control::Refusal;
 use control::message::Shortage;
 use control::patch::{BrokenRule, ClassOutcome, ClassState, PatchRequest, Patched, Rollback};
+use errors::codes;
 use host::exclusions::is_excluded;
 use host::structural_edits::with_prefixed_natives;
 use rewriter::check_soundness;
@@ -146,9 +147,12 @@ fn choose(stack: &Stack, which: Rollback) -> Result<Vec<u32>, Refusal> {
             } else {
                 ids.join(", ")
             };
-            Err(Refusal::new("H0722", format!("no patch {id} is in force")).with("found", found))
+            Err(
+                Refusal::new(codes::H0722, format!("no patch {id} is in force"))
+                    .with("found", found),
+            )
         }
-        (true, _) => Err(Refusal::new("H0722", "no patch is in force")),
+        (true, _) => Err(Refusal::new(codes::H0722, "no patch is in force")),
     }
 }
 
@@ -523,7 +527,7 @@ impl<'a> Change<'a> {
                     "{} cannot be written, so no class was changed",
                     file.display()
                 );
-                Err(Refusal::new("H0723", text).with("found", error.to_string()))
+                Err(Refusal::new(codes::H0723, text).with("found", error.to_string()))
             }
             // The change was made; the answer must not claim the opposite.
             (Err(error), Some(_)) => {

@@ -4,6 +4,7 @@ use crate::names::dotted;
 use class_versions::fitting::Companion;
 use control::Refusal;
 use control::patch::{ClassBytes, PatchRequest};
+use errors::codes;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
@@ -33,7 +34,7 @@ pub(super) fn read(request: &PatchRequest) -> Result<Vec<NewClass>, Refusal> {
     for (ClassBytes(bytes), number) in request.classes.iter().zip(1..) {
         let class = rewriter::ClassFile::read(bytes).map_err(|error| {
             Refusal::new(
-                "H0721",
+                codes::H0721,
                 format!("class file {number} of the request cannot be read"),
             )
             .with("found", error.to_string())
@@ -41,7 +42,7 @@ pub(super) fn read(request: &PatchRequest) -> Result<Vec<NewClass>, Refusal> {
         let name = class.this_class().as_bytes().to_vec();
         if new.iter().any(|other| other.name == name) {
             return Err(
-                Refusal::new("H0721", format!("{} occurs twice", dotted(&name)))
+                Refusal::new(codes::H0721, format!("{} occurs twice", dotted(&name)))
                     .with("help", "name each class once"),
             );
         }
@@ -55,7 +56,7 @@ pub(super) fn read(request: &PatchRequest) -> Result<Vec<NewClass>, Refusal> {
         });
     }
     if new.is_empty() {
-        return Err(Refusal::new("H0721", "the request has no class"));
+        return Err(Refusal::new(codes::H0721, "the request has no class"));
     }
     Ok(new)
 }

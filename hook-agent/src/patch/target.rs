@@ -11,6 +11,7 @@ use crate::names::{dotted, internal_name};
 use crate::patch::loaded_file;
 use control::Refusal;
 use control::patch::{BrokenRule, ClassOutcome, ClassState};
+use errors::codes;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -149,7 +150,7 @@ pub(super) fn find(
         .flatten()
         .map_err(|error| {
             Refusal::new(
-                "H0724",
+                codes::H0724,
                 format!("the JVM does not list its classes: {error}"),
             )
         })?;

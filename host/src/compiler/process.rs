@@ -16,7 +16,7 @@ use super::interface::Compiler;
 use crate::cache::Cache;
 use crate::compiled_code::Code;
 use crate::plugin_file::PluginFile;
-use errors::Error;
+use errors::{Error, codes};
 
 /// File name of the command, which compiles plugins in a child process.
 pub const COMMAND: &str = "classhook";
@@ -25,7 +25,7 @@ pub const COMMAND: &str = "classhook";
 /// machine.
 const LATE: &str = "it exceeded the total time limit";
 /// The code of a plugin that exceeds a limit.
-const BEYOND: &str = "H0117";
+const BEYOND: &str = codes::H0117;
 
 /// Poll interval for the end of a child that closed its output.
 const TURN: Duration = Duration::from_millis(10);
@@ -177,7 +177,7 @@ fn end(child: &mut Child, deadline: Instant) -> Option<&'static str> {
 
 /// The error for a component that the compiler rejects.
 fn invalid(plugin: &PluginFile, cause: &str) -> Error {
-    Error::mistake("H0106", format!("plugin `{}` is damaged", plugin.name))
+    Error::mistake(codes::H0106, format!("plugin `{}` is damaged", plugin.name))
         .with("found", cause)
         .with("help", "build or fetch the plugin again")
 }
@@ -213,7 +213,7 @@ fn no_compiler(plugin: &PluginFile, programs: &[PathBuf]) -> Error {
     );
     let looked = programs
         .iter()
-        .fold(Error::mistake("H0116", message), |error, program| {
+        .fold(Error::mistake(codes::H0116, message), |error, program| {
             error.with("looked", program.display().to_string())
         });
     looked.with("help", format!("put `{COMMAND}` beside the agent's library, or name it with the agent's option compiler=PATH. Or run `{COMMAND} compile-plugin FILE` before, as the user of the JVM"))
@@ -225,7 +225,7 @@ fn unusable(plugin: &PluginFile, program: &Path, found: &str) -> Error {
         plugin.name,
         program.display()
     );
-    Error::mistake("H0116", message).with("found", found).with(
+    Error::mistake(codes::H0116, message).with("found", found).with(
         "help",
         format!("put the `{COMMAND}` of this version there, or name it with the agent's option compiler=PATH"),
     )

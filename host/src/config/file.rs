@@ -14,7 +14,7 @@ use super::values::{
     parse_on_error, parse_size, parse_switch, parse_when_full,
 };
 use super::watch::WatchTexts;
-use errors::Error;
+use errors::{Error, codes};
 
 impl Config {
     /// Reads a `classhook.toml`. Relative paths in it are relative to its folder.
@@ -24,7 +24,7 @@ impl Config {
     pub fn load(path: &Path) -> Result<Self, Error> {
         let text = std::fs::read_to_string(path).map_err(|error| {
             Error::mistake(
-                "H0102",
+                codes::H0102,
                 format!("the configuration {} cannot be read", path.display()),
             )
             .with("found", error.to_string())
@@ -132,7 +132,7 @@ impl Source<'_> {
         if let Some(output) = agent.output {
             if output.get_ref().is_empty() {
                 return Err(self.at(
-                    Error::mistake("H0105", "`output` cannot be empty"),
+                    Error::mistake(codes::H0105, "`output` cannot be empty"),
                     &output.span(),
                 ));
             }
@@ -212,7 +212,7 @@ impl Source<'_> {
                 .is_some_and(|locked| *locked != pinned)
             {
                 let error = Error::mistake(
-                    "H0109",
+                    codes::H0109,
                     format!("plugin `{}` is pinned to two digests", result.name),
                 )
                 .with("help", "leave `digest` out: classhook.lock has it");
@@ -307,7 +307,7 @@ impl Source<'_> {
         match twice {
             None => Ok(()),
             Some((_, plugin)) => Err(Error::mistake(
-                "H0105",
+                codes::H0105,
                 format!("two plugins have the name `{}`", plugin.name),
             )
             .with("at", self.path.display().to_string())
@@ -326,7 +326,7 @@ impl Source<'_> {
             (true, Some(key)) => {
                 let keys: Vec<&str> = quoted.collect();
                 suggest::expected(
-                    Error::mistake("H0104", format!("unknown key `{key}`")),
+                    Error::mistake(codes::H0104, format!("unknown key `{key}`")),
                     key,
                     &keys,
                 )
@@ -334,10 +334,10 @@ impl Source<'_> {
             (false, _)
                 if message.starts_with("missing field") || message.starts_with("invalid type") =>
             {
-                Error::mistake("H0105", message)
+                Error::mistake(codes::H0105, message)
             }
             _ => Error::mistake(
-                "H0103",
+                codes::H0103,
                 format!("the configuration is not valid TOML: {message}"),
             ),
         };
@@ -371,7 +371,7 @@ fn parse_digest(text: &str) -> Result<String, Error> {
     if digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(digits.to_ascii_lowercase());
     }
-    Err(Error::mistake("H0105", "`digest` is not a digest")
+    Err(Error::mistake(codes::H0105, "`digest` is not a digest")
         .with("expected", "`sha256:` and 64 hexadecimal digits"))
 }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use crate::regular_file;
-use errors::Error;
+use errors::{Error, codes};
 
 /// The name of the file, which is in the folder of `classhook.toml`.
 pub const LOCK: &str = "classhook.lock";
@@ -181,7 +181,7 @@ pub fn quoted(text: &str) -> String {
 
 fn damaged(path: &Path, found: &str) -> Error {
     let message = format!("{} cannot be read", path.display());
-    Error::mistake("H0118", message)
+    Error::mistake(codes::H0118, message)
         .with("expected", format!("the format of `classhook plugin add`, version {VERSION}"))
         .with("found", found)
         .with("help", "take the file from your version control, or remove it and add the plugins again; a newer version needs a newer classhook")

@@ -9,7 +9,7 @@ use super::values::{
     parse_on_error, parse_size, parse_subscription, parse_switch, parse_when_full,
 };
 use super::watch::WatchTexts;
-use errors::Error;
+use errors::{Error, codes};
 
 /// The output of the option `help`: all keys.
 pub const OPTIONS_HELP: &str = "\
@@ -171,7 +171,7 @@ fn parse(options: &str) -> Result<Config, Error> {
     lists.apply(&mut config)?;
     config.agent.check_address()?;
     if config.agent.when_full.is_some() && config.agent.max_size.is_none() {
-        return Err(Error::mistake("H0105", "`when-full` needs `max-size`")
+        return Err(Error::mistake(codes::H0105, "`when-full` needs `max-size`")
             .with("expected", "`max-size` together with `when-full`"));
     }
     Ok(config)
@@ -236,7 +236,7 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
                 || (config.source.is_some() && config.plugins.iter().any(taken))
             {
                 return Err(Error::mistake(
-                    "H0105",
+                    codes::H0105,
                     format!("two plugins have the name `{}`", plugin.name),
                 ));
             }
@@ -286,7 +286,7 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
 
 fn parse_settings(value: &str) -> Result<serde_json::Value, Error> {
     let wrong = |found: String| {
-        Error::mistake("H0105", "`settings` is not a JSON object")
+        Error::mistake(codes::H0105, "`settings` is not a JSON object")
             .with(
                 "expected",
                 r#"one such as `{"key": "value"}`; among the agent's options with `\,` for each comma"#,
@@ -307,7 +307,7 @@ fn parse_number<T: std::str::FromStr + PartialOrd + From<u8>>(
 ) -> Result<T, Error> {
     let number = value.parse().ok().filter(|number| *number >= T::from(1));
     number.ok_or_else(|| {
-        Error::mistake("H0105", format!("`{key}` is not a number of calls"))
+        Error::mistake(codes::H0105, format!("`{key}` is not a number of calls"))
             .with("expected", "a whole number from 1 on")
             .with("found", value)
     })
@@ -316,7 +316,7 @@ fn parse_number<T: std::str::FromStr + PartialOrd + From<u8>>(
 /// Parses a number of levels. The check of the whole watch reports a number that is too large.
 fn parse_depth(value: &str) -> Result<u8, Error> {
     value.parse().map_err(|_| {
-        Error::mistake("H0105", "`depth` is not a number of levels")
+        Error::mistake(codes::H0105, "`depth` is not a number of levels")
             .with("expected", "a whole number from 0 on")
             .with("found", value)
     })
@@ -364,15 +364,18 @@ fn split(options: &str) -> Result<Vec<(String, String)>, Error> {
 
 fn unknown(key: &str) -> Error {
     suggest::expected(
-        Error::mistake("H0113", format!("unknown agent option `{key}`")),
+        Error::mistake(codes::H0113, format!("unknown agent option `{key}`")),
         key,
         &KEYS,
     )
 }
 
 fn no_value(key: &str) -> Error {
-    Error::mistake("H0114", format!("the agent option `{key}` has no value"))
-        .with("expected", format!("`{key}=…`"))
+    Error::mistake(
+        codes::H0114,
+        format!("the agent option `{key}` has no value"),
+    )
+    .with("expected", format!("`{key}=…`"))
 }
 
 /// Splits at unescaped commas, and decodes `\,` and `\\`.
@@ -388,10 +391,11 @@ fn parts(options: &str) -> Result<Vec<String>, Error> {
             '\\' => match chars.next() {
                 Some(escaped @ (',' | '\\')) => escaped,
                 _ => {
-                    return Err(
-                        Error::mistake("H0114", "invalid escape in the agent's options")
-                            .with("expected", "`\\,` for a comma, `\\\\` for a backslash"),
-                    );
+                    return Err(Error::mistake(
+                        codes::H0114,
+                        "invalid escape in the agent's options",
+                    )
+                    .with("expected", "`\\,` for a comma, `\\\\` for a backslash"));
                 }
             },
             char => char,

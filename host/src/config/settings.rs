@@ -11,7 +11,7 @@ use probes::{FileName, HitCode};
 
 use super::lock::{self, LOCK, Lock};
 use super::suggest;
-use errors::Error;
+use errors::{Error, codes};
 
 /// The complete configuration of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -236,7 +236,7 @@ impl Agent {
             .filter(|address| !address.ip().is_loopback());
         match open {
             Some(address) if !self.jacoco_tcp_remote => Err(Error::mistake(
-                "H0105",
+                codes::H0105,
                 format!("at `jacoco-tcp={address}` other machines can read and reset the execution data without authentication"),
             )
             .with("expected", "an address of this machine: `127.0.0.1`, `[::1]`, or only a port")
@@ -368,7 +368,7 @@ impl PluginConfig {
         match Lock::load(folder)?.find(reference) {
             Some(plugin) => Ok(Self::file(plugin.file(folder))),
             None => Err(Error::mistake(
-                "H0105",
+                codes::H0105,
                 format!("`{reference}` is neither a bundled plugin nor in {LOCK}"),
             )
             .with(

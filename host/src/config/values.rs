@@ -8,7 +8,7 @@ use probes::{FileName, HitCode};
 use super::settings::{CAPABILITIES, LogLevel, OnError, WhenFull};
 use super::suggest;
 use crate::selector::Selection;
-use errors::Error;
+use errors::{Error, codes};
 
 pub(super) fn parse_on_error(value: &str) -> Result<OnError, Error> {
     match value {
@@ -53,7 +53,7 @@ pub(super) fn parse_size(key: &'static str, value: &str) -> Result<u64, Error> {
         number.checked_mul(1 << shift)
     });
     size.filter(|size| *size >= LEAST_SIZE).ok_or_else(|| {
-        Error::mistake("H0105", format!("`{key}` cannot be `{value}`")).with(
+        Error::mistake(codes::H0105, format!("`{key}` cannot be `{value}`")).with(
             "expected",
             "a number of bytes, at least `8M`; the suffixes K, M and G are powers of 1,024",
         )
@@ -63,7 +63,7 @@ pub(super) fn parse_size(key: &'static str, value: &str) -> Result<u64, Error> {
 /// Parses a subscription, such as `cpu:10ms;monitors`.
 pub(super) fn parse_subscription(value: &str) -> Result<Subscription, Error> {
     Subscription::parse(value).map_err(|cause| {
-        Error::mistake("H0105", "`jvm-events` has an invalid value").with("cause", cause)
+        Error::mistake(codes::H0105, "`jvm-events` has an invalid value").with("cause", cause)
     })
 }
 
@@ -75,7 +75,7 @@ pub(super) fn parse_address(key: &'static str, value: &str) -> Result<SocketAddr
         .parse()
         .map(|port: u16| SocketAddr::from((local, port)));
     address.or_else(|_| value.parse()).map_err(|_| {
-        Error::mistake("H0105", format!("`{key}` cannot be `{value}`")).with(
+        Error::mistake(codes::H0105, format!("`{key}` cannot be `{value}`")).with(
             "expected",
             "a port, or an address in numbers and a port: `6300`, `127.0.0.1:6300`, `[::1]:6300`",
         )
@@ -85,7 +85,7 @@ pub(super) fn parse_address(key: &'static str, value: &str) -> Result<SocketAddr
 /// Parses a pattern of file names, such as `unit-%h-%p`.
 pub(super) fn parse_file_name(value: &str) -> Result<FileName, Error> {
     FileName::parse(value).map_err(|cause| {
-        Error::mistake("H0105", format!("`file-name` cannot be `{value}`: it {cause}")).with(
+        Error::mistake(codes::H0105, format!("`file-name` cannot be `{value}`: it {cause}")).with(
             "expected",
             "a name such as `unit-%h-%p`: %p is the process id, %h the machine, %t the time of the start, %u the user, %% a %",
         )
@@ -115,7 +115,7 @@ pub(super) fn check_grant(value: &str) -> Result<(), Error> {
     if CAPABILITIES.contains(&name) {
         return Ok(());
     }
-    let error = Error::mistake("H0201", format!("unknown capability `{name}`"));
+    let error = Error::mistake(codes::H0201, format!("unknown capability `{name}`"));
     Err(suggest::expected(error, name, &CAPABILITIES))
 }
 
@@ -123,14 +123,14 @@ pub(super) fn check_selector(value: &str) -> Result<(), Error> {
     let Err(error) = Selection::parse(&[value]) else {
         return Ok(());
     };
-    Err(Error::mistake("H0110", error.to_string())
+    Err(Error::mistake(codes::H0110, error.to_string())
         .with("expected", "a name such as `com.acme.**`, `@annotation`, `<:supertype`, `source:Orders.java`, `loader:app`, `location:target/classes`; `!` in front excludes"))
 }
 
 /// The error for a `value` of `key` that is not among `expected`.
 fn wrong_value(key: &str, value: &str, expected: &[&str]) -> Error {
     suggest::expected(
-        Error::mistake("H0105", format!("`{key}` cannot be `{value}`")),
+        Error::mistake(codes::H0105, format!("`{key}` cannot be `{value}`")),
         value,
         expected,
     )

@@ -4,7 +4,7 @@ use conditions::limits::MAX_LEVELS;
 use conditions::{About, Condition, Mistake, Watch};
 use globs::FieldPattern;
 
-use errors::Error;
+use errors::{Error, codes};
 
 /// The unparsed settings of a watch.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ impl WatchTexts {
         }
         if let Some(found) = self.depth.filter(|depth| *depth > MAX_LEVELS) {
             let expected = format!("a number from 0 to {MAX_LEVELS}");
-            let error = Error::mistake("H0105", "objects cannot be shown to this depth");
+            let error = Error::mistake(codes::H0105, "objects cannot be shown to this depth");
             return Err(error
                 .with("expected", expected)
                 .with("found", found.to_string()));
@@ -62,7 +62,7 @@ impl WatchTexts {
 /// Parses the subject of condition and list, with the fields if the subject is writes.
 fn about(text: Option<&str>) -> Result<(About, Vec<String>), Error> {
     let unlike = |found: &str| {
-        Error::mistake("H0105", "`about` has an invalid value")
+        Error::mistake(codes::H0105, "`about` has an invalid value")
             .with(
                 "expected",
                 "calls, places, or writes:CLASS.FIELD;CLASS.FIELD",
@@ -89,7 +89,7 @@ fn wrong(key: &str, mistake: &Mistake) -> Error {
         "when" => "the condition cannot be read",
         _ => "the list of values cannot be read",
     };
-    let error = Error::mistake("H0115", what)
+    let error = Error::mistake(codes::H0115, what)
         .with("expected", mistake.expected())
         .with("found", mistake.found());
     let place = mistake.excerpt().to_string();

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use errors::codes;
 use jvm_events::EventSubscription;
 use jvm_events::batch::Names;
 use jvm_events::request::Request;
@@ -44,7 +45,7 @@ impl ObserverInstance {
         let state = store.data_mut();
         let (instance, [on_events, on_results]) = match made {
             Err(error) => return Err(explain(&error, state)),
-            Ok(Err(text)) => return Err(PluginFailure::new("H0111", text)),
+            Ok(Err(text)) => return Err(PluginFailure::new(codes::H0111, text)),
             Ok(Ok(made)) => made,
         };
         state.flush();
@@ -158,7 +159,7 @@ impl ObserverInstance {
         let result = match called {
             Ok((Ok(()),)) => Ok(()),
             Ok((Err(text),)) => Err(PluginFailure::new(
-                "H0316",
+                codes::H0316,
                 format!("it returned an error: {text}"),
             )),
             Err(error) => {

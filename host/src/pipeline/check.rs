@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use errors::codes;
 use rewriter::{ClassFile, EditPlan, ProbeStorage};
 
 use crate::helpers::needed;
@@ -25,7 +26,7 @@ pub(super) fn self_check(
     let checked = rewriter::check_splice(class, plan, storage, made, &mut buffers.check_scratch);
     checked.map_err(|error| {
         let cause = format!("the result did not pass the self-check: {error}");
-        PluginFailure::new("H0303", cause)
+        PluginFailure::new(codes::H0303, cause)
     })?;
     Ok(begun.elapsed())
 }
@@ -44,7 +45,7 @@ pub(super) fn helper_uses(planned: &PlannedClass, made: &[u8]) -> Result<(), Plu
         let used = plan_rules::check_helper_uses(&class, needed(&asked.request));
         used.map_err(|error| {
             let cause = format!("code that is inserted: {error}");
-            PluginFailure::new("H0317", cause).by(&asked.plugin.name)
+            PluginFailure::new(codes::H0317, cause).by(&asked.plugin.name)
         })
     })
 }

@@ -1,6 +1,7 @@
 //! Merges the plans of all plugins, assigns array indices to their probes, and generates the code
 //! of spans and counters.
 
+use errors::codes;
 use jvms::modified_utf8::Utf8;
 use plan_rules::PlanRequest;
 use probes::{HitCode, ProbeTable, Registration};
@@ -98,7 +99,7 @@ pub(super) fn merge(
     if matches!(storage, Storage::Own(_)) {
         expect_hits_alone(requests)?;
     }
-    let failure = |plugin: &Plugin, cause| PluginFailure::new("H0304", cause).by(&plugin.name);
+    let failure = |plugin: &Plugin, cause| PluginFailure::new(codes::H0304, cause).by(&plugin.name);
     let table = match storage {
         Storage::Shared(table) => Some(table),
         Storage::Own(_) => None,
@@ -129,7 +130,7 @@ pub(super) fn merge(
         })
         .collect();
     let mut merged = EditPlan::merge_with(&parts, std::mem::take(&mut memory.plan))
-        .map_err(|conflict| PluginFailure::new("H0304", conflict.to_string()))?;
+        .map_err(|conflict| PluginFailure::new(codes::H0304, conflict.to_string()))?;
     // Events come last, so that a call that another plugin's code replaces is not reported.
     let mut left_alone = LeftAlone::new();
     for PluginRequest { plugin, request } in requests {
@@ -141,7 +142,7 @@ pub(super) fn merge(
             Ok(left_alone)
         });
         left_alone.extend(added.map_err(|refused| {
-            PluginFailure::new("H0307", refused.cause)
+            PluginFailure::new(codes::H0307, refused.cause)
                 .by(&plugin.name)
                 .in_method(class.method_name(refused.method))
         })?);
@@ -189,7 +190,7 @@ fn expect_bodies_kept(
         None => Ok(()),
         Some(method) => {
             let cause = "another plugin replaces its body".to_owned();
-            let failure = PluginFailure::new("H0307", cause).by(plugin);
+            let failure = PluginFailure::new(codes::H0307, cause).by(plugin);
             Err(failure.in_method(class.method_name(method)))
         }
     }
@@ -204,7 +205,7 @@ fn expect_hits_alone(requests: &[PluginRequest]) -> Result<(), PluginFailure> {
         None => Ok(()),
         Some(PluginRequest { plugin, .. }) => {
             let cause = "it requests counts, spans or events, which only the agent records";
-            Err(PluginFailure::new("H0306", cause.to_owned()).by(&plugin.name))
+            Err(PluginFailure::new(codes::H0306, cause.to_owned()).by(&plugin.name))
         }
     }
 }

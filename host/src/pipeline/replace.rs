@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use errors::codes;
 use rewriter::ClassFile;
 
 use crate::plugin_failure::PluginFailure;
@@ -32,7 +33,7 @@ pub(super) fn replace<'b>(
     };
     let failure = |error: &dyn std::fmt::Display| {
         let cause = format!("its class file cannot replace the class: {error}");
-        PluginFailure::new("H0317", cause).by(by)
+        PluginFailure::new(codes::H0317, cause).by(by)
     };
     let original = planned.class.class();
     if checks {

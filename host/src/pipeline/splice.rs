@@ -1,5 +1,6 @@
 //! Splices a plan into a class, with the fastest probe code that fits.
 
+use errors::codes;
 use rewriter::{ClassFile, EditPlan, ProbeStorage};
 
 use super::check;
@@ -19,7 +20,7 @@ pub(super) fn splice(
 ) -> Result<Spliced, PluginFailure> {
     loop {
         let report = rewriter::splice(class, plan, &storage, &mut buffers.scratch, out)
-            .map_err(|error| PluginFailure::new("H0302", error.to_string()))?;
+            .map_err(|error| PluginFailure::new(codes::H0302, error.to_string()))?;
         let check_time = check::self_check(class, plan, &storage, buffers, out)?;
         let hits_call = matches!(storage, ProbeStorage::SharedMethods { .. });
         let spliced = Spliced::new(report, hits_call, check_time)?;

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use errors::Error;
+use errors::{Error, codes};
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use ratatui::{DefaultTerminal, crossterm};
 use trace::rates::Interval;
@@ -27,7 +27,7 @@ pub fn run(
     continues: &mut dyn FnMut() -> bool,
 ) -> Result<(), Error> {
     let unusable = |error: io::Error| {
-        Error::mistake("H0660", "the terminal cannot be used")
+        Error::mistake(codes::H0660, "the terminal cannot be used")
             .with("found", error.to_string())
             .with("help", "append `| cat` to print tables instead")
     };

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use errors::Error;
+use errors::{Error, codes};
 use local_files::programs::find_program;
 use serde_json::Value;
 
@@ -115,7 +115,7 @@ pub fn test(folder: &Path) -> Result<(), Error> {
         return Ok(());
     }
     let message = format!("the tests of {} fail", folder.display());
-    Err(Error::mistake("H0685", message).with(
+    Err(Error::mistake(codes::H0685, message).with(
         "found",
         format!("cargo ended with {status}; its messages are above"),
     ))

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use errors::Error;
+use errors::{Error, codes};
 
 /// Returns a remark about a source that a third party may have replaced.
 #[must_use]
@@ -28,7 +28,7 @@ pub fn fetch(
     digest: Option<&str>,
 ) -> Result<Option<String>, Error> {
     plugin_fetcher::fetch(source, to, most, digest).map_err(|failure| {
-        let problem = Error::mistake("H0693", format!("{source} cannot be fetched"));
+        let problem = Error::mistake(codes::H0693, format!("{source} cannot be fetched"));
         let problem = problem.with("found", failure.found);
         let expected = failure.expected.map(|text| ("expected", text));
         let help = failure.help.map(|text| ("help", text));

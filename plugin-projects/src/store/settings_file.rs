@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use errors::Error;
+use errors::{Error, codes};
 use host::config::lock::quoted;
 use local_files::atomic;
 use toml::{Table, Value};
@@ -34,7 +34,7 @@ impl SettingsFile {
         };
         let table = text.parse().map_err(|error: toml::de::Error| {
             let message = format!("{} is not valid TOML", path.display());
-            Error::mistake("H0103", message).with("found", error.to_string())
+            Error::mistake(codes::H0103, message).with("found", error.to_string())
         })?;
         Ok(Self { path, text, table })
     }
@@ -189,7 +189,7 @@ impl SettingsFile {
             });
         }
         let message = format!("{} has a form that this command cannot edit", self.name());
-        Err(Error::mistake("H0694", message)
+        Err(Error::mistake(codes::H0694, message)
             .with("expected", by_hand)
             .with(
                 "help",

@@ -5,12 +5,13 @@ use std::fmt::Write;
 
 use classhook_sdk::source::{NativePlan, PlanSink, Side};
 use edits::{Capture, Edit, Event, InsertionPoint, Refusal, Tag};
+use error_codes::table as codes;
 use plan_rules::{CheckedClass, PlanRequest, RefusedRequest, Row, Transformation};
 use rewriter::{Action, MethodIndex};
 
 /// The code of a failure that ends a plugin's work on a class in production, regardless of what
 /// follows.
-const TRAP: &str = "H0311";
+const TRAP: &str = codes::H0311;
 
 /// Records the requests of a plugin for one class, and their text.
 pub struct PlanRecord {

@@ -592,6 +592,7 @@ const LAYERS: [Layer; 59] = [
     Layer {
         name: "classhook-testkit",
         product: &[
+            "classhook-error-codes",
             "classhook-jvms",
             "classhook-edits",
             "classhook-fingerprint",

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use agent_launch::plugin_compiler::PluginCompiler;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use errors::Error;
+use errors::{Error, codes};
 use host::PluginDescription;
 use host::config::lock::{Lock, LockedPlugin, MAX_NAME, is_name};
 use host::config::{BUNDLED, CAPABILITIES};
@@ -134,7 +134,7 @@ impl Add {
         let text = file.to_str().map(str::to_owned);
         text.ok_or_else(|| {
             let message = format!("the path {} is no UTF-8", path(file));
-            Error::mistake("H0604", message).with("help", "rename the file or folder")
+            Error::mistake(codes::H0604, message).with("help", "rename the file or folder")
         })
     }
 
@@ -264,7 +264,7 @@ fn check_name(text: &str) -> Result<(), Error> {
     );
     let expected =
         format!("up to {MAX_NAME} letters, digits, `-`, `_` and `.`, and no bundled plugin's name");
-    Err(Error::mistake("H0680", message)
+    Err(Error::mistake(codes::H0680, message)
         .with("expected", expected)
         .with("help", "name it with --name"))
 }
@@ -281,7 +281,7 @@ fn check_granted(plugin: &PluginDescription, granted: &[String], words: &str) ->
         "the plugin `{}` needs a grant that it does not have",
         plugin.name
     );
-    let problem = Error::mistake("H0203", message);
+    let problem = Error::mistake(codes::H0203, message);
     let problem = missing.iter().fold(problem, |problem, (grant, what)| {
         problem.with("found", format!("{grant}: {what}"))
     });
@@ -300,7 +300,7 @@ fn not_as_locked(found: &LockedPlugin, before: Option<&LockedPlugin>) -> Error {
         ),
         None => "a plugin of this name".to_owned(),
     };
-    Error::mistake("H0696", message)
+    Error::mistake(codes::H0696, message)
         .with("expected", expected)
         .with(
             "found",

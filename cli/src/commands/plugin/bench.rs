@@ -7,7 +7,7 @@ use std::time::Duration;
 use agent_launch::plugin_compiler::PluginCompiler;
 use clap::Args;
 use coverage_inputs::class_files::{self, Loader, LocatedClass};
-use errors::{Error, Warning, Warnings};
+use errors::{Error, Warning, Warnings, codes};
 use host::cache::Cache;
 use host::config::PluginConfig;
 use host::{ClassRequest, Config, Loader as ClassLoader, Pipeline};
@@ -81,7 +81,7 @@ impl Bench {
         if classes.is_empty() {
             let expected = format!("a class in {}", self.classes.join(", "));
             return Err(
-                Error::mistake("H0612", "no class to measure with").with("expected", expected)
+                Error::mistake(codes::H0612, "no class to measure with").with("expected", expected)
             );
         }
         say(format_args!(
@@ -98,7 +98,7 @@ impl Bench {
         if let Some(task) = failed {
             let text = format!("{} fails on {} classes", task.title, task.failed);
             let cause = task.cause.clone().unwrap_or_default();
-            warnings.add(Warning::new("H0634", text).with("found", cause));
+            warnings.add(Warning::new(codes::H0634, text).with("found", cause));
         }
         complain(&warnings);
         show(&text(&classes, &tasks))?;
@@ -114,7 +114,7 @@ impl Bench {
                         Ok(class) => class.this_class().as_bytes().to_vec(),
                         Err(error) => {
                             let text = format!("{} cannot be read", found.origin);
-                            let warning = Warning::new("H0632", text);
+                            let warning = Warning::new(codes::H0632, text);
                             warnings.add(warning.with("found", error.to_string()));
                             continue;
                         }

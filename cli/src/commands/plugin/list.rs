@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use agent_launch::plugin_compiler::PluginCompiler;
 use clap::Args;
-use errors::{Error, PARTIAL, Warning, Warnings};
+use errors::{Error, PARTIAL, Warning, Warnings, codes};
 use host::Config;
 use host::config::lock::{Lock, STORE};
 use host::config::{BUNDLED, PluginSource as Configured};
@@ -90,7 +90,7 @@ fn locked(folder: &Path, warnings: &mut Warnings) -> Result<String, Error> {
                 "the component of `{}` differs from the added one",
                 plugin.name
             );
-            let warning = Warning::new("H0699", message).with("found", cause);
+            let warning = Warning::new(codes::H0699, message).with("found", cause);
             warnings.add(warning.with("help", "`classhook plugin add` fetches it again"));
         }
     }
@@ -116,7 +116,8 @@ fn table(sources: &[PluginSource], warnings: &mut Warnings) -> String {
                 text += &format!("{name:<24} {:>9}  {grants:<28} {place}\n", plugin.size);
             }
             Err(problem) => {
-                let warning = Warning::new("H0687", format!("the plugin {place} does not load"));
+                let warning =
+                    Warning::new(codes::H0687, format!("the plugin {place} does not load"));
                 warnings.add(warning.with("cause", problem.summary()));
             }
         }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use errors::Error;
+use errors::{Error, codes};
 use host::config::lock::Lock;
 use plugin_projects::store::Store;
 use plugin_projects::store::settings_file::SettingsFile;
@@ -59,7 +59,7 @@ fn not_added(wanted: &str, lock: &Lock) -> Error {
     let names = lock.plugins.iter().map(|plugin| plugin.name.as_str());
     let names = names.collect::<Vec<_>>().join(", ");
     let message = format!("no plugin `{}` was added", name(wanted));
-    Error::mistake("H0682", message).with(
+    Error::mistake(codes::H0682, message).with(
         "found",
         match names.as_str() {
             "" => "no plugins at all".to_owned(),

@@ -7,7 +7,7 @@ use agent_connection::attached::{AttachedPlugin, Visitor};
 use agent_launch::checked_options::{self, CheckedOptions, plugin_reference, run_id};
 use agent_launch::plugin_compiler::PluginCompiler;
 use clap::Args;
-use errors::{Error, PARTIAL, Warning, Warnings};
+use errors::{Error, PARTIAL, Warning, Warnings, codes};
 use host::Config;
 use host::config::PluginConfig;
 use jvm_events::tables::PluginTables;
@@ -177,7 +177,7 @@ impl Run {
         let observes = loaded.description.observes();
         if visit.instrumented() == 0 && !observes {
             let help = "selected classes are changed when they load";
-            complain(Warning::new("H0650", "no loaded class is changed").with("help", help));
+            complain(Warning::new(codes::H0650, "no loaded class is changed").with("help", help));
         }
         match reloading {
             Some(mut reloading) => reloading.stay(&mut visit, self.program.time)?,
@@ -185,7 +185,7 @@ impl Run {
         }
         let ended = visit.end();
         if ended.instrumented == Some(0) && !observes {
-            return Err(Error::mistake("H0650", "no class was changed")
+            return Err(Error::mistake(codes::H0650, "no class was changed")
                 .with(
                     "expected",
                     "a selected class among those loaded while the command was attached",

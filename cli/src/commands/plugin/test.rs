@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use agent_launch::plugin_compiler::PluginCompiler;
 use clap::Args;
 use coverage_inputs::class_files::{self, Loader, LocatedClass};
-use errors::{Error, Warning, Warnings};
+use errors::{Error, Warning, Warnings, codes};
 use host::{ClassRequest, Explanation, Pipeline};
 use plugin_projects::configured;
 use plugin_projects::language::Language;
@@ -129,7 +129,8 @@ impl Tally {
             Ok(class) => class,
             Err(error) => {
                 self.unreadable += 1;
-                let warning = Warning::new("H0632", format!("{} cannot be read", found.origin));
+                let warning =
+                    Warning::new(codes::H0632, format!("{} cannot be read", found.origin));
                 return self.warnings.add(warning.with("found", error.to_string()));
             }
         };
@@ -141,7 +142,10 @@ impl Tally {
         let (outcome, explanation) = pipeline.explain(&request, &table, &mut out);
         self.took(begun.elapsed(), found);
         for failure in outcome.failures() {
-            let warning = Warning::new("H0634", format!("{} cannot be instrumented", found.origin));
+            let warning = Warning::new(
+                codes::H0634,
+                format!("{} cannot be instrumented", found.origin),
+            );
             self.warnings.add(warning.with("found", &failure.cause));
         }
         self.count(&outcome, &explanation);
