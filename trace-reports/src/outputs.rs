@@ -96,7 +96,7 @@ impl TraceOutputs {
     /// As [`distinct_outputs::check`], and if a file cannot be written (`H0620`).
     pub fn check(&self, other: Option<(&'static str, &Option<PathBuf>)>) -> Result<(), Error> {
         let files: Vec<_> = self.files().into_iter().chain(other).collect();
-        distinct_outputs::check(files)?;
+        distinct_outputs::check(files.iter().copied())?;
         self.check_stacks()?;
         let folder = self.results_csv.as_deref();
         folder.map_or(Ok(()), preflight::folder)?;

@@ -22,6 +22,7 @@ use serde_json::{Map, Value, json};
 use standard_streams::show::{self, all_but_last, complain, say, with_exit_of_program};
 use trace::recording::Recording;
 use trace_reports::completeness;
+use trace_reports::outputs::TraceOutputs;
 use trace_reports::recorded;
 
 use crate::args::{

@@ -144,7 +144,7 @@ impl Source for NativeClass<'_, '_> {
     ) -> Result<Vec<Found>, Refusal> {
         let ask =
             |state: &mut State| queries::find(&mut state.transformation, kind, method, pattern);
-        let found = self.record.ask(|state| Ok(ask(state)?))?;
+        let found = self.record.ask(ask)?;
         Ok(all(found, place))
     }
     fn dynamic_calls(
@@ -154,12 +154,12 @@ impl Source for NativeClass<'_, '_> {
     ) -> Result<Vec<DynamicFound>, Refusal> {
         let ask =
             |state: &mut State| queries::dynamic_calls(&mut state.transformation, method, pattern);
-        let found = self.record.ask(|state| Ok(ask(state)?))?;
+        let found = self.record.ask(ask)?;
         Ok(all(found, dynamic))
     }
     fn loops(&self, method: u16) -> Result<Vec<InsertionPoint>, Refusal> {
         let ask = |state: &mut State| queries::loops(&mut state.transformation, method);
-        self.record.ask(|state| Ok(ask(state)?))
+        self.record.ask(ask)
     }
 }
 
