@@ -10,7 +10,7 @@ pub struct FieldPattern {
 }
 
 impl FieldPattern {
-    /// Reads `CLASS.FIELD`. Returns `None` for any other text.
+    /// Reads `CLASS.FIELD`. Returns `None` for a text of another form.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (class, field) = text.rsplit_once('.')?;

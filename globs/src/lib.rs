@@ -132,7 +132,7 @@ impl Glob {
     }
 }
 
-/// Checks that `text` can name something, and has none of these characters.
+/// Checks that `text` is a name without these characters.
 fn check(text: &str, forbidden: &[char], problem: &'static str) -> Result<(), &'static str> {
     if text.is_empty() {
         Err("names nothing")
