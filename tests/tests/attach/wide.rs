@@ -49,7 +49,7 @@ fn difference(servant: &mut Servant, before: &BTreeMap<&str, Vec<String>>) -> Op
 #[test]
 fn json_list_of_classes_is_whole_or_says_what_is_missing() {
     for jdk in jdks::main_two() {
-        let mut servant = wide(&jdk);
+        let servant = wide(&jdk);
         let folder = scratch();
         let pid = servant.pid().to_string();
         let output = folder.path().to_string_lossy().into_owned();

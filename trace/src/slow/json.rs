@@ -47,7 +47,7 @@ fn of_node(trace: &Trace, node: &Node) -> Value {
         Event::Wait(wait) => of_wait(wait),
         Event::Folded { .. } => Map::new(),
     };
-    object.insert("start".to_owned(), node.start().into());
+    object.insert("start".to_owned(), start(node).into());
     object.insert("duration".to_owned(), node.nanos().into());
     if let Some(submitted) = &node.submitted {
         let name = thread_of(trace, submitted.thread, submitted.is_virtual);
@@ -66,6 +66,14 @@ fn of_node(trace: &Trace, node: &Node) -> Value {
         object.insert("left_out".to_owned(), left_out(&node.folded));
     }
     object.into()
+}
+
+/// Returns the start. A wait has its place among the calls by its middle, which is no start.
+fn start(node: &Node) -> u64 {
+    match node.event() {
+        Event::Wait(wait) => wait.start,
+        Event::Call(_) | Event::Folded { .. } => node.start(),
+    }
 }
 
 fn of_call(trace: &Trace, call: &Call, node: &Node) -> Map<String, Value> {
