@@ -79,6 +79,10 @@ Exit codes:
 
 /// The commands. `groups::GROUPS` lists them under the headings of the help.
 #[derive(Debug, Subcommand)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a process has one value, which is never moved again"
+)]
 pub enum Command {
     /// Record a command that starts JVMs, without a report
     Run(run::Run),

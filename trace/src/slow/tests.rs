@@ -146,7 +146,9 @@ fn json_has_the_calls_the_waits_and_what_is_left_out() {
     });
     outer.outcome = Outcome::Threw(Some("a/Broken".into()));
     slow.call(&call(1, 110, 210), false);
-    [(210, 211), (212, 213), (214, 215)].map(|(start, end)| slow.call(&call(2, start, end), false));
+    for (start, end) in [(210, 211), (212, 213), (214, 215)] {
+        slow.call(&call(2, start, end), false);
+    }
     slow.call(&outer, false);
     slow.wait(wait(WaitKind::Monitor, 150, 200, "one"));
     slow.wait(wait(WaitKind::Park, 5, 105, "one, two"));
