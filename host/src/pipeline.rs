@@ -6,7 +6,7 @@
 //! select → read → ask → merge → splice → check → record
 //! ```
 //!
-//! [`Pipeline::run`] is the way of every class: loaded, retransformed, instrumented in a file, or
+//! `Pipeline::run` is the way of every class: loaded, retransformed, instrumented in a file, or
 //! explained. Before it, [`Pipeline::prepare`] takes a class that is being loaded through all stages
 //! but the last one.
 
