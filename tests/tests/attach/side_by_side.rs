@@ -3,7 +3,7 @@
 use crate::support::command::{LATE, assert_no_agent, attach, await_changed, classhook, json};
 use e2e_tests::java::Java;
 use e2e_tests::servant::Servant;
-use e2e_tests::{jdks, scratch, workspace};
+use e2e_tests::{javac, jdks, scratch, workspace};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -180,6 +180,33 @@ fn simultaneous_commands_share_one_agent() {
         classhook(&["off", &pid]).assert_success();
         assert_no_agent(&pid);
         servant.ask("rest");
+        assert_eq!(servant.end().code, Some(0), "{jdk}");
+    }
+}
+
+/// The arrays of another build may be shorter than the probes of this one need.
+#[test]
+fn arrays_of_another_build_of_the_agent_are_not_taken_over() {
+    for jdk in jdks::full() {
+        let folder = scratch();
+        let sources = folder.path().join("sources");
+        let source = sources.join("java/lang/$Classhook.java");
+        std::fs::create_dir_all(sources.join("java/lang")).expect("writable");
+        let text = "package java.lang;\npublic class $Classhook { static byte[] hits = new byte[32768]; }\n";
+        std::fs::write(&source, text).expect("writable");
+        let module = |folder: &Path| format!("--patch-module=java.base={}", folder.display());
+        let options = ["-implicit:none", &module(&sources)];
+        let classes = javac::compile(&jdk, &[&source], folder.path(), &options);
+        let mut servant = Servant::start(&jdk, &[&module(&classes), LATE[0]]);
+        let pid = servant.pid().to_string();
+        let first = servant.ask("load java.lang.$Classhook");
+        assert_eq!(first, "java.lang.$Classhook");
+        let steps = servant.ask("steps a");
+        let output = folder.path().join("covered");
+        let refused = classhook(&["attach", &pid, "--output", &output.to_string_lossy()]);
+        refused.assert_exit(2).assert_stderr("error[H0508]");
+        refused.assert_stderr("warning[H0403]: another copy of the agent");
+        assert_eq!(servant.ask("steps a"), steps, "{jdk}");
         assert_eq!(servant.end().code, Some(0), "{jdk}");
     }
 }
