@@ -4,10 +4,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use agent_launch::attachment::{self, AgentWait};
 use agent_launch::checked_options::CheckedOptions;
 use agent_launch::precompiled::Precompiled;
 use agent_launch::start::{self, AGENT_LIBRARY};
-use attach::{AttachError, Attachment, PlacedFile, Process};
+use attach::{AttachError, PlacedFile, Process};
 use control::classes::Details;
 use control::message::{Class, Classes, Status};
 use control::{Client, ControlError, Peer, Refusal, Request};
@@ -112,8 +113,12 @@ impl Agent {
     /// The agent's refusal, or a missing answer (`H07xx`).
     pub fn ask(&mut self, request: &Request) -> Result<Value, Error> {
         let (process, begun, is_accepted) = (&self.process, Instant::now(), self.is_accepted);
+        let mut wait = AgentWait::new(process.pid());
         let mut look = || match begun.elapsed() {
-            time if time < PATIENCE => look_at(process, is_accepted, time),
+            time if time < PATIENCE => {
+                wait.tell(time, || name_of(request));
+                look_at(process, is_accepted, time)
+            }
             time => Err(ControlError::NoAnswer(format!(
                 "no answer for {} s",
                 time.as_secs()
@@ -278,12 +283,17 @@ fn unanswered(error: ControlError, request: &Request) -> Error {
     if problem.code() != STOPPED {
         return problem;
     }
-    let asked = serde_json::to_value(request).unwrap_or_default();
-    let asked = asked["request"].as_str().unwrap_or_default();
+    let asked = name_of(request);
     problem.with(
         "asked",
         format!("`{asked}`, which runs once the JVM resumes"),
     )
+}
+
+/// Returns the name of a request.
+fn name_of(request: &Request) -> String {
+    let request = serde_json::to_value(request).unwrap_or_default();
+    request["request"].as_str().unwrap_or_default().to_owned()
 }
 
 /// An agent that was found in a JVM, or loaded into it.
@@ -350,7 +360,7 @@ pub enum Loaded {
 /// (`H0608`), a plugin cannot be compiled (`H01xx`), or the agent refuses to start (`H0508`).
 pub fn load(pid: i32, checked: &CheckedOptions) -> Result<Loaded, Error> {
     let library = start::agent_library()?;
-    let jvm = Attachment::open(pid).map_err(Error::from)?;
+    let jvm = attachment::open(pid).map_err(Error::from)?;
     let process = jvm.process();
     process.check_libc().map_err(Error::from)?;
     let compiled = Precompiled::for_jvm(&checked.config, pid)?;

@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
+use agent_launch::attachment;
 use agent_launch::settings::{PluginSettings, Settings};
-use attach::Attachment;
 use errors::Error;
 use serde_json::Value;
 use standard_streams::show::say;
@@ -21,7 +21,7 @@ pub fn restricted(pid: i32, plugins: &[OsString], settings: &Settings) -> Result
     let configuration = &mut narrowed.change.configuration;
     if configuration.file.is_none() && wants_everything(plugins, &configuration.plugins) {
         let selectors =
-            application_classes::selectors(&Attachment::open(pid).map_err(Error::from)?)?;
+            application_classes::selectors(&attachment::open(pid).map_err(Error::from)?)?;
         configuration.plugins.select.push(selectors);
         say(
             "only classes of the application are changed, not those of its libraries and servers; \

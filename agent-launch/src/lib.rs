@@ -8,6 +8,7 @@
 //! | [`start`] | a program with the agent in its JVM, or in every JVM that it starts |
 //! | [`precompiled`], [`plugin_compiler`] | plugins compiled before a JVM needs them |
 //! | [`failed_agents`], [`failed_plugins`] | JVMs without an agent, and plugins that failed in a run |
+//! | [`attachment`] | the attach channel of a JVM, with a line about each long wait |
 //! | [`metaspace`] | the metaspace that a change of loaded classes may take |
 //!
 //! ```
@@ -30,6 +31,7 @@
 #![forbid(unsafe_code)]
 
 pub mod agent_options;
+pub mod attachment;
 pub mod checked_options;
 mod child;
 pub mod failed_agents;

@@ -4,6 +4,8 @@ use attach::Attachment;
 use control::message::Shortage;
 use errors::Error;
 
+use crate::attachment;
+
 /// Larger limits count as unlimited: the JVM's default is the whole address space.
 const UNLIMITED: u64 = 1 << 50;
 
@@ -38,7 +40,7 @@ impl Metaspace {
     pub fn of_process(self, pid: i32) -> Option<u64> {
         match self.is_ignored {
             true => None,
-            false => self.of_jvm(&Attachment::open(pid).ok()?),
+            false => self.of_jvm(&attachment::open(pid).ok()?),
         }
     }
 }

@@ -14,8 +14,13 @@ use std::time::{Duration, Instant};
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Longest wait for a listener that another process has requested.
 const OTHER_LISTENER: Duration = Duration::from_secs(2);
-/// Timeout of one command.
+/// Timeout of a command that any JVM answers soon.
 const ANSWER: Duration = Duration::from_secs(120);
+/// Commands whose time grows with the heap or the threads of the JVM; they have no timeout.
+const LONG: [&str; 4] = ["inspectheap", "dumpheap", "threaddump", "jcmd"];
+/// Time until the first report of a wait, and between further ones.
+const FIRST_REPORT: Duration = Duration::from_secs(4);
+const NEXT_REPORT: Duration = Duration::from_secs(30);
 /// Interval of checks of the JVM while a command waits for its answer.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Largest answer read, in bytes.
@@ -30,6 +35,21 @@ const DESCRIPTORS: u64 = 3;
 pub struct Attachment {
     process: Process,
     socket: PathBuf,
+    report: Report,
+}
+
+/// Receives the waits for answers that take long.
+pub type Report = fn(&Pending<'_>);
+
+/// A command that the JVM has not answered yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pending<'a> {
+    /// The pid of the JVM.
+    pub pid: i32,
+    /// The command.
+    pub command: &'a str,
+    /// Seconds waited so far.
+    pub seconds: u64,
 }
 
 impl Attachment {
@@ -39,6 +59,14 @@ impl Attachment {
     ///
     /// Any [`AttachError`] except those of commands. Nothing is left behind in the JVM or on disk.
     pub fn open(pid: i32) -> Result<Attachment, AttachError> {
+        Self::open_reporting(pid, |_| ())
+    }
+
+    /// As [`Attachment::open`]; `report` receives each wait for an answer after some seconds.
+    ///
+    /// # Errors
+    /// As [`Attachment::open`].
+    pub fn open_reporting(pid: i32, report: Report) -> Result<Attachment, AttachError> {
         let process = Process::read(pid)?;
         process.check_permission()?; // the JVM accepts requests of its own user and of root
         if !process.is_jvm() {
@@ -53,7 +81,11 @@ impl Attachment {
             wake_listener(&process, &socket)?;
         }
         check_owner(&process, &socket)?;
-        Ok(Attachment { process, socket })
+        Ok(Attachment {
+            process,
+            socket,
+            report,
+        })
     }
 
     /// The process of the JVM.
@@ -66,7 +98,8 @@ impl Attachment {
     ///
     /// # Errors
     ///
-    /// [`AttachError::Refused`] if the JVM answers with a status other than 0, or not at all.
+    /// [`AttachError::Refused`] if the JVM answers with a status other than 0, or closes the connection.
+    /// [`AttachError::Silent`] if it does not answer in time.
     pub fn command(&self, command: &str, arguments: &[&str]) -> Result<Answer, AttachError> {
         let version = if fits_v1(arguments) {
             Version::V1
@@ -141,11 +174,30 @@ impl Attachment {
         stream.write_all(bytes).map_err(failed())?;
         let (mut answer, begun) = (Vec::new(), Instant::now());
         let mut stream = stream.take(ANSWER_LIMIT);
+        let mut next_report = FIRST_REPORT;
         while let Err(error) = stream.read_to_end(&mut answer) {
-            if error.kind() != ErrorKind::WouldBlock || begun.elapsed() > ANSWER {
+            if error.kind() != ErrorKind::WouldBlock {
                 return Err(failed()(error));
             }
             check_answers(&self.process, command)?;
+            let (waited, pid) = (begun.elapsed(), self.process.pid());
+            let seconds = waited.as_secs();
+            if waited > ANSWER && !LONG.contains(&command) {
+                let command = command.to_owned();
+                return Err(AttachError::Silent {
+                    pid,
+                    command,
+                    seconds,
+                });
+            }
+            if waited >= next_report {
+                next_report = waited + NEXT_REPORT;
+                (self.report)(&Pending {
+                    pid,
+                    command,
+                    seconds,
+                });
+            }
             if answer.is_empty() {
                 self.process.check_descriptors(1)?; // one for this connection, which the JVM may not have accepted yet
             }

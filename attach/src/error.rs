@@ -97,6 +97,16 @@ pub enum AttachError {
         /// Seconds waited.
         seconds: u64,
     },
+    /// The JVM did not answer a command that it had accepted.
+    #[error("the JVM {pid} did not answer `{command}` within {seconds} s")]
+    Silent {
+        /// The pid of the JVM.
+        pid: i32,
+        /// The command.
+        command: String,
+        /// Seconds waited.
+        seconds: u64,
+    },
     /// An argument is longer than the 1,024 bytes of protocol version 1.
     #[error("an argument has {length} bytes, and this JVM's attach protocol takes at most {limit}")]
     ArgumentTooLong {
@@ -135,7 +145,7 @@ impl AttachError {
             AttachError::NotJvm(_) => codes::H0502,
             AttachError::OtherUser { .. } => codes::H0503,
             AttachError::Disabled(_) => codes::H0504,
-            AttachError::NoAnswer { .. } => codes::H0505,
+            AttachError::NoAnswer { .. } | AttachError::Silent { .. } => codes::H0505,
             AttachError::ArgumentTooLong { .. } => codes::H0506,
             AttachError::Refused { .. } => codes::H0507,
             AttachError::AgentFailed(_) => codes::H0508,
@@ -168,6 +178,9 @@ impl AttachError {
             }
             AttachError::NoAnswer { .. } => {
                 "the JVM may be out of memory, or in a very long pause; check it and try again"
+            }
+            AttachError::Silent { .. } => {
+                "it carries out the command once its pause ends. Then `classhook status` shows whether the agent is loaded, and `classhook off` removes it"
             }
             AttachError::ArgumentTooLong { .. } => {
                 "write the options to a classhook.toml and pass config=FILE"

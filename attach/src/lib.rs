@@ -26,7 +26,7 @@ pub mod process;
 pub mod protocol;
 mod rights;
 
-pub use attachment::Attachment;
+pub use attachment::{Attachment, Pending, Report};
 pub use error::AttachError;
 pub use list::{Jvm, jvms};
 pub use placed::PlacedFile;

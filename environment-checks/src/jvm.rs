@@ -4,8 +4,9 @@ use std::io::{self, ErrorKind};
 
 use agent_connection::agent::{self, Agent};
 use agent_connection::recording_folder;
+use agent_launch::attachment;
 use agent_launch::start;
-use attach::{AttachError, Attachment, PlacedFile, Process};
+use attach::{AttachError, PlacedFile, Process};
 use errors::Error;
 use local_files::jvm_files;
 use local_files::jvm_tmp::JvmTmp;
@@ -81,7 +82,7 @@ fn user(process: &Process) -> Finding {
 /// Tries the attach protocol: requests the JVM's version.
 fn attach(pid: i32) -> Finding {
     const WHAT: &str = "attach";
-    let answer = Attachment::open(pid).and_then(|jvm| jvm.properties());
+    let answer = attachment::open(pid).and_then(|jvm| jvm.properties());
     match answer {
         Ok(properties) => {
             let value = |name: &str| {

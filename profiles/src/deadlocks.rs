@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use attach::Attachment;
+use agent_launch::attachment;
 use errors::Error;
 use jvm_events::Recorded;
 use jvm_events::recorded::{Deadlock, Stuck};
@@ -14,7 +14,7 @@ use jvm_events::stacks::{Frame, NATIVE, Node, UNKNOWN};
 /// # Errors
 /// If the JVM cannot be reached (`H05xx`).
 pub fn add(pid: i32, recorded: &mut Recorded) -> Result<(), Error> {
-    let jvm = Attachment::open(pid).map_err(Error::from)?;
+    let jvm = attachment::open(pid).map_err(Error::from)?;
     let answer = jvm.command("threaddump", &["-l"]).map_err(Error::from)?;
     add_named(&answer.text, recorded);
     Ok(())

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use attach::Attachment;
+use agent_launch::attachment;
 use control::Request;
 use control::message::HeapPaths;
 use errors::{Error, PARTIAL, codes};
@@ -19,7 +19,7 @@ use crate::visit;
 /// # Errors
 /// If the JVM cannot be reached, has no such class (`H0664`), or the pause is too long (`H0659`).
 pub fn show(pid: i32, class: &str, most: usize, limits: &Limits) -> Result<u8, Error> {
-    limits.allow(&Attachment::open(pid).map_err(Error::from)?, Walk::Pass)?;
+    limits.allow(&attachment::open(pid).map_err(Error::from)?, Walk::Pass)?;
     let mut found = ask(pid, class, limits.first_budget())?;
     if found.out_of_time && limits.goes_on(Duration::from_millis(found.still_ms)) {
         found = ask(pid, class, limits.max_pause)?;

@@ -6,7 +6,8 @@ use std::os::unix::fs::fchown;
 use std::path::{Path, PathBuf};
 
 use agent_connection::temp_output;
-use attach::{Attachment, Process};
+use agent_launch::attachment;
+use attach::Process;
 use errors::{Error, codes};
 use local_files::absolute_path::absolute;
 use local_files::atomic;
@@ -28,7 +29,7 @@ use crate::{dump_end, retainers};
 /// # Errors
 /// If the JVM cannot be reached (`H05xx`), or standard output cannot be written.
 pub fn threads(pid: i32) -> Result<(), Error> {
-    let jvm = Attachment::open(pid).map_err(Error::from)?;
+    let jvm = attachment::open(pid).map_err(Error::from)?;
     let answer = jvm.command("threaddump", &["-l"]).map_err(Error::from)?;
     show(&format!("{}\n", answer.text.trim_end()))?;
     let mut found: Vec<String> = Vec::new();
@@ -54,7 +55,7 @@ pub fn threads(pid: i32) -> Result<(), Error> {
 /// # Errors
 /// If the JVM cannot be reached (`H05xx`), its answer cannot be read (`H0664`), or the pause is too long (`H0659`).
 pub fn histogram(pid: i32, live: bool, most: usize, limits: &Limits) -> Result<(), Error> {
-    let jvm = Attachment::open(pid).map_err(Error::from)?;
+    let jvm = attachment::open(pid).map_err(Error::from)?;
     let walk = match live {
         true => Walk::LiveHistogram,
         false => Walk::Histogram,
@@ -163,7 +164,7 @@ fn write_dump(pid: i32, file: &Path, live: bool, limits: &Limits) -> Result<(), 
     let unwritable = |error: io::Error| Error::unwritable(file, &error);
     let target = absolute(file)?;
     preflight::files([&Some(target.clone())])?; // a pause for a file that cannot be written is useless
-    let jvm = Attachment::open(pid).map_err(Error::from)?;
+    let jvm = attachment::open(pid).map_err(Error::from)?;
     let walk = match live {
         true => Walk::LiveDump,
         false => Walk::Dump,

@@ -8,9 +8,9 @@ use agent_connection::agent::{self, Agent, ConnectedAgent};
 use agent_connection::decoded_answers;
 use agent_connection::recording_folder;
 use agent_connection::temp_output::TempOutput;
+use agent_launch::attachment;
 use agent_launch::checked_options::CheckedOptions;
 use agent_launch::settings::Settings;
-use attach::Attachment;
 use clap::Args;
 use control::Request;
 use control::message::{NO_PLUGIN, Released};
@@ -136,7 +136,7 @@ impl Patch {
 
     /// Adds the limit of metaspace and the frames of virtual threads. Returns a warning if these cannot be seen.
     fn look_at_jvm(&self, request: &mut PatchRequest) -> Option<Warning> {
-        let jvm = Attachment::open(self.target.pid).map_err(Error::from);
+        let jvm = attachment::open(self.target.pid).map_err(Error::from);
         let frames = jvm.and_then(|jvm| {
             request.metaspace = self.metaspace.value().of_jvm(&jvm);
             virtual_threads::frames(&jvm, &names_of_files(&request.classes))

@@ -1,9 +1,12 @@
 //! The attach protocol against real JVMs: each kind of target works or explains itself.
 
 use attach::{AttachError, Attachment};
+use e2e_tests::java::Java;
 use e2e_tests::jdks;
 use e2e_tests::servant::{EndedServant, Servant};
-use std::os::unix::net::UnixListener;
+use e2e_tests::workspace;
+use std::io::{BufRead, BufReader};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -67,6 +70,33 @@ fn disabled_attach_mechanism_is_seen_before_the_jvm_is_disturbed() {
         ));
         assert_undisturbed(&servant.end()); // a thread dump would go to its output
     }
+}
+
+/// HotSpot answers one connection after the other, so an idle one holds all others up.
+#[test]
+fn command_says_what_it_waits_for_while_the_jvm_is_busy_with_another() {
+    let servant = Servant::start(&jdks::newest(), &[]);
+    let pid = servant.pid();
+    Attachment::open(pid).expect("the listener runs");
+    let other = UnixStream::connect(format!("/tmp/.java_pid{pid}")).expect("the JVM listens");
+    let pid = pid.to_string();
+    let mut child = Java::program(workspace::classhook())
+        .arguments(&["profile", &pid, "--threads"])
+        .spawn();
+    let mut error = BufReader::new(child.stderr.take().expect("a pipe"));
+    let mut told = String::new();
+    while !told.contains("has not answered") {
+        let read = error.read_line(&mut told).expect("text");
+        assert!(read > 0, "the command ended: {told}");
+    }
+    let expected = format!("the JVM {pid} has not answered `threaddump` for ");
+    assert!(told.contains(&expected), "{told}");
+    drop(other);
+    let output = child.wait_with_output().expect("an end");
+    assert!(output.status.success(), "{told}");
+    let threads = String::from_utf8_lossy(&output.stdout);
+    assert!(threads.contains("main"), "{threads}");
+    servant.end();
 }
 
 /// Creates a socket without a listener, as a killed JVM leaves it.
