@@ -165,7 +165,7 @@ fn shortage(targets: &[Target], new: &[NewClass], most: Option<u64>) -> Option<S
         let class = new.iter().find(|class| class.name == target.name)?;
         Some(class.bytes.as_slice())
     });
-    metaspace::shortage(files, most?)
+    metaspace::shortage_of_patch(files, most?)
 }
 
 impl<'a> Change<'a> {
