@@ -155,7 +155,6 @@ mod tests {
             "com.acme.Tool",
             "sun.Tool",
             "com.acme.Tools",
-            "java.util.Toll",
         ];
         let names = names.map(str::to_owned);
         for selector in ["Tool", "Tool*"] {

@@ -207,7 +207,7 @@ pub const ALL: &[Filter] = filters! {
 pub const OF_SOURCE: &[Filter] = filters! {
     NotKotlin {
         record_pattern_tests "record-pattern-tests" "The tests of the components of a record pattern, and the code that restarts a `switch` over patterns after a case."
-        scala "scala-members" "Members that the Scala compilers generate: those of case classes and their companions, accessors, forwarders, constant values of parameters, the tests of lazy values, and the error of a `match` without a matching case."
+        scala "scala-members" "Members that the Scala compilers generate: those of case classes, enumerations and companions, accessors, forwarders, constant values of parameters, the tests of lazy values, and the error of a `match` without a matching case."
         aspectj "aspectj-members" "Members that AspectJ's compiler and weaver generate, except advice, to find aspects, forward calls and describe join points."
     }
     Kotlin {

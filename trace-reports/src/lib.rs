@@ -22,12 +22,12 @@
 //!     top: 40,
 //!     ..TraceOutputs::default()
 //! };
-//! outputs.check()?;
+//! outputs.check(None)?;
 //! outputs.make(&[], StreamedLines::No)?;
 //! assert!(std::fs::read_to_string(folder.path().join("methods.csv"))?.contains("method"));
 //!
 //! let twice = TraceOutputs { folded: outputs.table_csv.clone(), ..outputs };
-//! assert_eq!(twice.check().unwrap_err().code(), "H0670");
+//! assert_eq!(twice.check(None).unwrap_err().code(), "H0670");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]
