@@ -453,7 +453,7 @@ fn take_all(mut output: TcpStream) -> Option<()> {
 fn live_outputs_of_a_trace_take_little_memory() {
     let folder = tempfile::tempdir().unwrap();
     // Each output has its own memory for pending data.
-    let (calls, data) = (size().calls, LONG.data);
+    let (calls, data) = (size().calls, VERY_LONG.data);
     let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
     let (output, metrics, lines) = (path("out"), path("metrics"), path("lines"));
     let program = std::env::current_exe().unwrap();
