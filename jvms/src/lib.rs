@@ -11,6 +11,7 @@
 //! | [`names`] | class names in internal form, unqualified names | 4.2 |
 //! | [`modified_utf8`] | the text of class files | 4.4.7 |
 //! | [`access_flags`] | flags, and the declarations that may carry them | 4.1, 4.5, 4.6, 4.7 |
+//! | [`flag_rules`] | combinations of flags that a JVM refuses | 4.1, 4.5, 4.6, 4.7.6 |
 //! | [`constant_tag`] | kinds and sizes of constant pool entries | 4.4 |
 //!
 //! ```
@@ -39,6 +40,7 @@
 pub mod access_flags;
 pub mod constant_tag;
 pub mod descriptor;
+pub mod flag_rules;
 pub mod instruction;
 pub mod modified_utf8;
 pub mod names;

@@ -1,6 +1,9 @@
 //! Verifies a class file as the JVM does, without other classes (JVMS 4.8 to 4.10).
 
+mod attributes;
+mod debug_tables;
 mod error;
+mod operands;
 mod replaced;
 mod structure;
 mod types;

@@ -7,7 +7,6 @@ mod annotations;
 mod apply;
 mod body;
 mod duplicates;
-mod flags;
 mod index_bounds;
 mod members;
 mod name_syntax;

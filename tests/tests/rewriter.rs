@@ -2,5 +2,6 @@
 
 mod class_edits;
 mod corpora;
+mod mutations;
 mod print_like_javap;
 mod snippets;

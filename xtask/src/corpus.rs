@@ -14,6 +14,8 @@ const DOCUMENT: &str = "docs/rewriter.md";
 const BEGIN: &str =
     "<!-- summary of docs/rewriter-corpus.csv, written by `cargo xtask corpus` -->\n";
 const END: &str = "<!-- end of the summary -->\n";
+/// A test that has JVMs judge changed classes; this task changes a million.
+const MUTATIONS: &str = "rewriter::mutations";
 /// A test of a component that takes long to build.
 const PYTHON: &str = "plugins::languages::plugin_in_python";
 const HOSTILE: &str = "plugins::hostile::hostile_plugins";
@@ -80,6 +82,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
         "end-to-end",
         "--",
         "rewriter::corpora",
+        MUTATIONS,
         PYTHON,
         JAVASCRIPT,
         HOSTILE,

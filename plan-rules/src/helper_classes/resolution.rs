@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use jvms::access_flags::{ACC_ABSTRACT, ACC_FINAL, ACC_INTERFACE, ACC_PRIVATE, ACC_STATIC};
+use jvms::access_flags::{ACC_ABSTRACT, ACC_FINAL, ACC_PRIVATE, ACC_STATIC};
 use jvms::modified_utf8::Utf8;
 use rewriter::{ClassFile, MemberRef};
 
@@ -124,7 +124,7 @@ struct Helper<'h, 'a> {
 
 impl Helper<'_, '_> {
     fn is_interface(&self) -> bool {
-        self.class.access_flags() & ACC_INTERFACE != 0
+        self.class.is_interface()
     }
 }
 

@@ -12,6 +12,7 @@ use crate::cursor::{Cursor, u16_at, u16s};
 use crate::error::ReadError;
 use crate::index::{MethodIndex, PoolIndex};
 use crate::pool::ConstantPool;
+use jvms::access_flags::ACC_INTERFACE;
 use jvms::modified_utf8::Utf8;
 
 /// Index tables of a [`ClassFile`]. The next one reuses their memory, so that reading class after class allocates
@@ -161,6 +162,12 @@ impl<'a> ClassFile<'a> {
     #[must_use]
     pub fn access_flags(&self) -> u16 {
         self.access_flags
+    }
+
+    /// Checks for `ACC_INTERFACE`.
+    #[must_use]
+    pub fn is_interface(&self) -> bool {
+        self.access_flags & ACC_INTERFACE != 0
     }
 
     /// Returns the internal name of the class (JVMS 4.2.1).

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::class::Method;
+use crate::edits::StructureError;
 use crate::error::ReadError;
 use crate::self_check::SelfCheckError;
 
@@ -34,6 +35,19 @@ pub enum ReplacementError {
         /// The expectation.
         expected: &'static str,
     },
+    /// The JVM would reject a combination of access flags.
+    #[error("{part} has access flags {bits:#06x}, but {rule}")]
+    Flags {
+        /// The part.
+        part: String,
+        /// The flags.
+        bits: u16,
+        /// The rule.
+        rule: &'static str,
+    },
+    /// A member or interface is declared twice.
+    #[error(transparent)]
+    Structure(StructureError),
     /// The JVM would reject a method's code.
     #[error("expected {expected} in {method} at bci {bci}")]
     Code {

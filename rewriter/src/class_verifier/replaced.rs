@@ -2,11 +2,8 @@
 
 use crate::class::{ClassFile, Method, RecordComponent};
 use crate::class_verifier::error::{ReplacementError, heading, shown};
-use crate::class_verifier::structure::verify_class;
+use crate::class_verifier::structure::{OLDEST, verify_class};
 use jvms::modified_utf8::Utf8;
-
-/// The first version of class files (JVMS table 4.1-A); a JVM refuses a lower one.
-const OLDEST: u16 = 45;
 
 /// Checks that a class file can replace `original`, even in a JVM that has loaded the class (JVM TI, Retransform
 /// Classes).

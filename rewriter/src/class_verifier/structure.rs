@@ -1,33 +1,46 @@
 //! Checks a class file as the JVM does, as far as one class file allows (JVMS 4.8, 4.9): constants, attributes and
 //! code.
 
-use std::collections::HashSet;
-
-use crate::class::{Attribute, Attributes, ClassFile, Code, Instruction, Method};
+use crate::class::{ClassFile, Code, Field, Instruction, Method, Switch};
+use crate::class_verifier::attributes::{check_attributes, is_constant_of};
+use crate::class_verifier::debug_tables::check_debug_tables;
 use crate::class_verifier::error::{CodeFault, ReplacementError, heading, shown};
 use crate::class_verifier::types::check_types;
-use crate::cursor::{u16_at, u16s};
+use crate::cursor::u16_at;
 use crate::index::PoolIndex;
 use crate::limits::{FRAMES_REQUIRED_SINCE, LDC_CLASS_SINCE, STATIC_INTERFACE_METHODS_SINCE};
 use crate::pool::ConstantPool;
 use crate::self_check::check_names;
-use jvms::access_flags::{ACC_ABSTRACT, ACC_NATIVE, ACC_STATIC};
+use crate::structure::check_duplicates;
+use crate::typing::Hierarchy;
+use jvms::access_flags::{ACC_ABSTRACT, ACC_NATIVE, ACC_STATIC, Declaration};
 use jvms::constant_tag::{
     CLASS, DOUBLE, DYNAMIC, FIELD_REF, FLOAT, INTEGER, INTERFACE_METHOD_REF, INVOKE_DYNAMIC, LONG,
     METHOD_HANDLE, METHOD_REF, METHOD_TYPE, NAME_AND_TYPE, STRING, UTF8,
 };
-use jvms::modified_utf8;
+use jvms::flag_rules::Flags;
+use jvms::modified_utf8::{self, Utf8};
+use jvms::names::CLINIT;
 use jvms::opcode::*;
 
 /// First versions of constants (JVMS table 4.4-B).
 const HANDLES_SINCE: u16 = 51;
 const DYNAMIC_SINCE: u16 = 55;
-const DEBUG_TABLES: [&str; 2] = ["LocalVariableTable", "LocalVariableTypeTable"];
+/// The minor version of preview features, and the first major version with it (JVMS 4.1).
+const PREVIEW: u16 = u16::MAX;
+const PREVIEW_SINCE: u16 = 56;
+/// The first version of class files (JVMS table 4.1-A); a JVM refuses a lower one.
+pub(super) const OLDEST: u16 = 45;
+const OBJECT: &str = "java/lang/Object";
 
-type Checked = Result<(), ReplacementError>;
+pub(super) type Checked = Result<(), ReplacementError>;
 
 /// Fails with the part and the expectation unless `holds`.
-fn expect(holds: bool, part: impl FnOnce() -> String, expected: &'static str) -> Checked {
+pub(super) fn expect(
+    holds: bool,
+    part: impl FnOnce() -> String,
+    expected: &'static str,
+) -> Checked {
     match holds {
         true => Ok(()),
         false => Err(ReplacementError::Unsound {
@@ -37,34 +50,95 @@ fn expect(holds: bool, part: impl FnOnce() -> String, expected: &'static str) ->
     }
 }
 
+/// Fails unless the flags go together.
+pub(super) fn expect_flags(flags: Flags<'_>, part: impl FnOnce() -> String) -> Checked {
+    flags.check().map_err(|rule| ReplacementError::Flags {
+        part: shown(&part()),
+        bits: flags.bits,
+        rule,
+    })
+}
+
 /// Checks that a class is valid.
 pub(super) fn verify_class(class: &ClassFile<'_>) -> Checked {
-    let interfaces = (class.fields_start() - (class.pool().end() + 8)) / 2;
-    let named = class.interfaces().count() == interfaces && class.super_class().is_some()
-        || class.this_class() == "java/lang/Object";
-    expect(
-        named,
-        || "the class's header".to_owned(),
-        "names of classes",
-    )?;
+    header(class)?;
     let bootstraps = bootstraps(class)?;
     let mut indices = (1..class.pool().count()).map(PoolIndex);
     indices.try_for_each(|index| constant(class, index, bootstraps))?;
     check_names(class).map_err(ReplacementError::Name)?;
-    attributes(class, class.attributes(), &|| "the class".to_owned())?;
+    check_duplicates(class).map_err(ReplacementError::Structure)?;
+    check_attributes(class, class.attributes(), &|| "the class".to_owned())?;
     for field in class.fields() {
         let name = || format!("field {}", field.name());
-        attributes(class, field.attributes(), &name)?;
+        let descriptor = field.descriptor().as_bytes();
+        expect(!descriptor.starts_with(b"("), name, "a field descriptor")?;
+        check_attributes(class, field.attributes(), &name)?;
+        expect_flags(flags_of_field(class, &field), name)?;
         let mut values = field
             .attributes()
             .filter(|found| found.name == "ConstantValue");
-        let fits =
-            values.all(|value| is_constant_of(class.pool(), &value, field.descriptor().as_bytes()));
+        let fits = values.all(|value| is_constant_of(class.pool(), &value, descriptor));
         expect(fits, name, "a constant of the field's type")?;
     }
     class
         .methods()
         .try_for_each(|method| self::method(class, &method))
+}
+
+/// Checks version, flags and supertypes (JVMS 4.1).
+fn header(class: &ClassFile<'_>) -> Checked {
+    let part = || "the class's header".to_owned();
+    let (major, minor) = (class.major_version(), class.minor_version());
+    let version = major < PREVIEW_SINCE || minor == 0 || minor == PREVIEW;
+    expect(
+        version && major >= OLDEST,
+        part,
+        "a version of class files: 45 and up, and of 56 and up with the minor version 0 or 65535",
+    )?;
+    let flags = Flags {
+        declaration: Declaration::Class,
+        bits: class.access_flags(),
+        major,
+        in_interface: false,
+        name: b"",
+    };
+    expect_flags(flags, || "the class".to_owned())?;
+    let count = (class.fields_start() - (class.pool().end() + 8)) / 2;
+    let names = class.interfaces().count() == count;
+    let parents = class.super_class().is_some() || class.this_class() == OBJECT && count == 0;
+    expect(names && parents, part, "names of classes")?;
+    let this = class.this_class();
+    let other = |name: Utf8<'_>| name != this && !name.as_bytes().starts_with(b"[");
+    let mut supertypes = class.super_class().into_iter().chain(class.interfaces());
+    expect(
+        supertypes.all(other) && !this.as_bytes().starts_with(b"["),
+        part,
+        "other classes than arrays and itself as supertypes",
+    )?;
+    let superclass = class.super_class().unwrap_or_default();
+    let mut interfaces = class.interfaces();
+    expect(
+        !Hierarchy::is_interface(superclass.as_bytes())
+            && !interfaces.any(|name| Hierarchy::is_class(name.as_bytes())),
+        part,
+        "a class as superclass, and interfaces as superinterfaces",
+    )?;
+    let of_object = class.super_class().is_none_or(|name| name == OBJECT);
+    expect(
+        !class.is_interface() || of_object,
+        part,
+        "java/lang/Object as superclass of an interface",
+    )
+}
+
+fn flags_of_field(class: &ClassFile<'_>, field: &Field<'_, '_>) -> Flags<'static> {
+    Flags {
+        declaration: Declaration::Field,
+        bits: field.access_flags(),
+        major: class.major_version(),
+        in_interface: class.is_interface(),
+        name: b"",
+    }
 }
 
 /// Returns the number of bootstrap methods; each must be a method handle with loadable constants.
@@ -111,8 +185,9 @@ fn constant(class: &ClassFile<'_>, index: PoolIndex, bootstraps: usize) -> Check
         })
     };
     let dynamic = || {
-        pool.dynamic(index)
-            .filter(|found| usize::from(found.bootstrap) < bootstraps)
+        pool.dynamic(index).filter(|found| {
+            usize::from(found.bootstrap) < bootstraps && !found.name.as_bytes().starts_with(b"<")
+        })
     };
     let sound = match tag {
         UTF8 => pool
@@ -161,87 +236,21 @@ fn is_handle(pool: &ConstantPool<'_>, index: PoolIndex, major: u16) -> bool {
     })
 }
 
-/// Checks length and references of the attributes that the JVM reads.
-fn attributes(class: &ClassFile<'_>, all: Attributes<'_, '_>, of: &dyn Fn() -> String) -> Checked {
-    let pool = class.pool();
-    let is_class = |index| pool.class_name(PoolIndex(index)).is_some();
-    let is_text = |index| pool.utf8(PoolIndex(index)).is_some();
-    let mut seen = HashSet::new();
-    for found in all {
-        let part = || format!("{} of {}", found.name, of());
-        expect(
-            !found.name.as_bytes().is_empty(),
-            part,
-            "an attribute's name",
-        )?;
-        let repeated =
-            found.name == "LineNumberTable" || DEBUG_TABLES.iter().any(|name| found.name == *name);
-        expect(
-            repeated || seen.insert(found.name.as_bytes()),
-            part,
-            "one attribute of its name",
-        )?;
-        let bytes = found.bytes;
-        let rows = |header: usize, size: usize| {
-            let count = match header {
-                1 => bytes.first().map(|count| usize::from(*count)),
-                _ => u16_at(bytes, 0).map(usize::from),
-            };
-            count.is_some_and(|count| count * size + header == bytes.len())
-        };
-        let table = || bytes.get(2..).unwrap_or_default();
-        let sound = match found.name.as_bytes() {
-            b"SourceFile" | b"Signature" => {
-                bytes.len() == 2 && u16_at(bytes, 0).is_some_and(is_text)
-            }
-            b"NestHost" => bytes.len() == 2 && u16_at(bytes, 0).is_some_and(is_class),
-            b"NestMembers" | b"PermittedSubclasses" | b"Exceptions" => {
-                rows(2, 2) && u16s(table()).all(is_class)
-            }
-            b"InnerClasses" => {
-                rows(2, 8)
-                    && table().chunks_exact(8).all(|row| {
-                        let item = |at| u16_at(row, at);
-                        item(0).is_some_and(is_class)
-                            && item(2).is_some_and(|outer| outer == 0 || is_class(outer))
-                            && item(4).is_some_and(|name| name == 0 || is_text(name))
-                    })
-            }
-            b"EnclosingMethod" => {
-                let method = u16_at(bytes, 2);
-                bytes.len() == 4
-                    && u16_at(bytes, 0).is_some_and(is_class)
-                    && method
-                        .is_some_and(|it| it == 0 || pool.name_and_type(PoolIndex(it)).is_some())
-            }
-            b"MethodParameters" => rows(1, 4),
-            b"Synthetic" | b"Deprecated" => bytes.is_empty(),
-            b"Record" => class.record_components().is_some(),
-            _ => true,
-        };
-        expect(sound, part, "contents that follow JVMS 4.7")?;
-    }
-    Ok(())
-}
-
-/// Checks a `ConstantValue` (JVMS 4.7.2).
-fn is_constant_of(pool: &ConstantPool<'_>, value: &Attribute<'_>, descriptor: &[u8]) -> bool {
-    let tag = u16_at(value.bytes, 0).and_then(|index| pool.tag(PoolIndex(index)));
-    let wanted = match descriptor {
-        b"I" | b"S" | b"C" | b"B" | b"Z" => INTEGER,
-        b"J" => LONG,
-        b"F" => FLOAT,
-        b"D" => DOUBLE,
-        b"Ljava/lang/String;" => STRING,
-        _ => return false,
-    };
-    value.bytes.len() == 2 && tag == Some(wanted)
-}
-
 fn method(class: &ClassFile<'_>, method: &Method<'_, '_>) -> Checked {
     let name = || format!("method {}", heading(method));
-    attributes(class, method.attributes(), &name)?;
-    let bodiless = method.access_flags() & (ACC_ABSTRACT | ACC_NATIVE) != 0;
+    let descriptor = method.descriptor().as_bytes();
+    expect(descriptor.starts_with(b"("), name, "a method descriptor")?;
+    check_attributes(class, method.attributes(), &name)?;
+    let flags = Flags {
+        declaration: Declaration::Method,
+        bits: method.access_flags(),
+        major: class.major_version(),
+        in_interface: class.is_interface(),
+        name: method.name().as_bytes(),
+    };
+    expect_flags(flags, name)?;
+    let bodiless =
+        method.access_flags() & (ACC_ABSTRACT | ACC_NATIVE) != 0 && method.name() != CLINIT;
     let code = method.code().map_err(ReplacementError::Unreadable)?;
     expect(
         code.is_none() == bodiless,
@@ -249,7 +258,7 @@ fn method(class: &ClassFile<'_>, method: &Method<'_, '_>) -> Checked {
         "code, unless it is abstract or native",
     )?;
     let Some(code) = code else { return Ok(()) };
-    attributes(class, code.attributes(), &|| {
+    check_attributes(class, code.attributes(), &|| {
         format!("the code of {}", name())
     })?;
     let arguments = argument_slots(method);
@@ -261,7 +270,8 @@ fn method(class: &ClassFile<'_>, method: &Method<'_, '_>) -> Checked {
     let starts = CheckedCode { class, code: &code }
         .instructions()
         .map_err(|(bci, expected)| wrong(method, bci, expected))?;
-    debug_tables(&code).map_err(|expected| wrong(method, 0, expected))?;
+    check_debug_tables(class.pool(), &code, &starts)
+        .map_err(|expected| wrong(method, 0, expected))?;
     check_types(class, method, &code, &starts)
         .map_err(|(bci, expected)| wrong(method, bci, expected))
 }
@@ -304,6 +314,10 @@ impl CheckedCode<'_, '_, '_> {
             if !leads || !found.targets().all(|target| begins(target.0.into())) {
                 return Err((at, "a branch to an instruction"));
             }
+            if let Some(switch) = found.switch() {
+                self.switch(&found, switch)
+                    .map_err(|expected| (at, expected))?;
+            }
             self.operands(&found).map_err(|expected| (at, expected))?;
         }
         for row in self.code.exception_table() {
@@ -319,6 +333,21 @@ impl CheckedCode<'_, '_, '_> {
             }
         }
         Ok(starts)
+    }
+
+    /// Checks targets, order of keys and padding of a switch (JVMS 4.9.1, 6.5.lookupswitch).
+    fn switch(&self, found: &Instruction<'_>, switch: Switch<'_>) -> Result<(), &'static str> {
+        let expect = |holds: bool, expected| if holds { Ok(()) } else { Err(expected) };
+        let whole =
+            switch.default_target().is_some() && switch.cases().all(|(_, target)| target.is_some());
+        expect(whole, "a branch to an instruction")?;
+        let keys = switch.cases().map(|(key, _)| key);
+        expect(keys.is_sorted_by(|a, b| a < b), "keys of a switch in order")?;
+        let padding = found.bytes().get(1..).unwrap_or_default();
+        let bytes = 3 - usize::from(found.bci.0) % 4;
+        let zero = padding.iter().take(bytes).all(|byte| *byte == 0);
+        let old = self.class.major_version() < FRAMES_REQUIRED_SINCE;
+        expect(zero || !old, "zeros before the operands of a switch")
     }
 
     /// Checks the kinds of constants and local variables in operands.
@@ -410,59 +439,4 @@ fn is_loadable(tag: u8, major: u16) -> bool {
         DYNAMIC => major >= DYNAMIC_SINCE,
         _ => false,
     }
-}
-
-/// Checks lines and local variables: within the code, no variable twice, and types only of existing variables.
-fn debug_tables(code: &Code<'_, '_>) -> Result<(), &'static str> {
-    let length = code.bytes().len();
-    let mut variables = HashSet::new();
-    for found in code.attributes() {
-        let rows = |size: usize| {
-            let count = u16_at(found.bytes, 0).map(usize::from);
-            count.is_some_and(|count| count * size + 2 == found.bytes.len())
-        };
-        if found.name == "LineNumberTable" {
-            let mut lines = code_rows(&found, 4).map(|row| u16_at(row, 0));
-            let within = lines.all(|start| start.is_some_and(|start| usize::from(start) < length));
-            if !rows(4) || !within {
-                return Err("lines of its instructions");
-            }
-        } else if DEBUG_TABLES.iter().any(|name| found.name == *name) && !rows(10) {
-            return Err("a table of its local variables");
-        }
-    }
-    let [own, types] = DEBUG_TABLES;
-    for found in code.attributes().filter(|found| found.name == own) {
-        for row in code_rows(&found, 10) {
-            let fits = is_within(row, length, code.max_locals());
-            if !fits || !variables.insert(key(row)) {
-                return Err("local variables within its code, each once");
-            }
-        }
-    }
-    let mut typed = HashSet::new();
-    for found in code.attributes().filter(|found| found.name == types) {
-        for row in code_rows(&found, 10) {
-            let fits = is_within(row, length, code.max_locals()) && variables.contains(&key(row));
-            if !fits || !typed.insert(key(row)) {
-                return Err("types of its local variables, each once");
-            }
-        }
-    }
-    Ok(())
-}
-
-fn code_rows<'a>(found: &Attribute<'a>, size: usize) -> impl Iterator<Item = &'a [u8]> + use<'a> {
-    found.bytes.get(2..).unwrap_or_default().chunks_exact(size)
-}
-
-/// Returns start, length, name and slot, which identify a variable.
-fn key(row: &[u8]) -> [Option<u16>; 4] {
-    [0, 2, 4, 8].map(|at| u16_at(row, at))
-}
-
-fn is_within(row: &[u8], length: usize, slots: u16) -> bool {
-    let item = |at| u16_at(row, at).map_or(usize::MAX, usize::from);
-    let (start, end) = (item(0), item(0).saturating_add(item(2)));
-    start < length && end <= length && item(8) < usize::from(slots)
 }

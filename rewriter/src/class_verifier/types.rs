@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use crate::class::{ClassFile, Code, Instruction, Method};
 use crate::class_verifier::error::CodeFault;
+use crate::class_verifier::operands::Operands;
+use crate::index::PoolIndex;
 use crate::limits::{FRAMES_REQUIRED_SINCE, FRAMES_SINCE};
 use crate::self_check::{Machine, Source};
 use crate::typing::{Class, FrameReader, Origin, Type};
-use jvms::descriptor::return_type;
 use jvms::opcode::*;
 
 /// Maximum number of types in the frames of one method. The same limit holds for the handlers of all its instructions.
@@ -54,7 +55,6 @@ pub(super) fn check_types(
         last = at;
     }
     followed.next().map_err(|_| (last, FRAMES))?;
-    let result = return_type(method.descriptor().as_bytes()).map(Type::of);
     let source = Source {
         pool: class.pool(),
         code: code.bytes(),
@@ -65,8 +65,7 @@ pub(super) fn check_types(
         source,
         code,
         frames: &frames,
-        result,
-        constructor: method.is_constructor(),
+        operands: Operands::of(class, method),
     };
     ways.follow(entry)
 }
@@ -75,22 +74,56 @@ struct Ways<'w, 'c, 't> {
     source: Source<'w, 't>,
     code: &'w Code<'c, 't>,
     frames: &'w Frames<'t>,
-    /// The return type.
-    result: Option<Type<'t>>,
-    constructor: bool,
+    operands: Operands<'w, 't>,
+}
+
+/// The types on a path.
+struct Path<'t> {
+    machine: Machine<'t>,
+    /// False in a constructor before it calls another one, also if no variable holds `this` any more.
+    is_constructed: bool,
+}
+
+impl<'t> Path<'t> {
+    fn starting_with(machine: Machine<'t>) -> Self {
+        Path {
+            is_constructed: !holds_uninitialized_this(&machine),
+            machine,
+        }
+    }
+
+    /// Takes the types of a frame.
+    fn meet(&mut self, frame: &Machine<'t>) {
+        self.machine.clone_from(frame);
+        self.is_constructed = !holds_uninitialized_this(frame);
+    }
+
+    /// Applies an instruction; `None` if its types do not fit.
+    fn step(&mut self, source: &Source<'_, 't>, found: &Instruction<'t>) -> Option<()> {
+        let this = |machine: &Machine<'t>| machine.stack.contains(&Type::UninitializedThis);
+        let before = found.opcode == INVOKESPECIAL && this(&self.machine);
+        self.machine.step(source, found)?;
+        self.is_constructed |= before && !this(&self.machine);
+        Some(())
+    }
+}
+
+fn holds_uninitialized_this(machine: &Machine<'_>) -> bool {
+    machine.locals.contains(&Type::UninitializedThis)
 }
 
 impl<'t> Ways<'_, '_, 't> {
     /// Follows the code once.
-    fn follow(&self, mut machine: Machine<'t>) -> Result<(), CodeFault> {
+    fn follow(&self, entry: Machine<'t>) -> Result<(), CodeFault> {
+        let mut path = Path::starting_with(entry);
         let (mut live, mut end, mut covered) = (true, 0, 0_usize);
         for found in self.code.instructions().map_while(Result::ok) {
             let at = u32::from(found.bci.0);
             if let Some(frame) = self.frames.get(&at) {
-                if live && !fits(&machine, frame) {
+                if live && !self.fits(&path, frame) {
                     return Err((at, FITS));
                 }
-                machine.clone_from(frame);
+                path.meet(frame);
                 live = true;
             }
             // No path leads there, so the verifier requires a frame.
@@ -100,18 +133,23 @@ impl<'t> Ways<'_, '_, 't> {
                     "a stack map frame after an instruction that does not fall through",
                 ));
             }
-            self.handlers(at, &machine, &mut covered)?;
-            self.returned(&found, &machine).ok_or((at, CODE))?;
-            machine.step(&self.source, &found).ok_or((at, CODE))?;
-            if machine.stack.len() > usize::from(self.code.max_stack()) {
+            self.handlers(at, &path, &mut covered)?;
+            self.operands
+                .check(&self.source, &found, &path.machine)
+                .ok_or((at, CODE))?;
+            path.step(&self.source, &found).ok_or((at, CODE))?;
+            if found.opcode == RETURN && !path.is_constructed {
+                return Err((at, "a call of another constructor before the return"));
+            }
+            if path.machine.stack.len() > usize::from(self.code.max_stack()) {
                 return Err((at, "an operand stack within max_stack"));
             }
             if matches!(found.opcode, ISTORE..=ASTORE_3) {
-                self.handlers(at, &machine, &mut covered)?;
+                self.handlers(at, &path, &mut covered)?;
             }
             for target in found.targets() {
                 let frame = self.frames.get(&u32::from(target.0));
-                let met = frame.is_some_and(|frame| fits(&machine, frame));
+                let met = frame.is_some_and(|frame| self.fits(&path, frame));
                 met.then_some(()).ok_or((at, FITS))?;
             }
             live = falls_through(found.opcode);
@@ -123,30 +161,8 @@ impl<'t> Ways<'_, '_, 't> {
         Ok(())
     }
 
-    /// Checks operands that the opcode does not determine: the return value, and the variable of `iinc`.
-    fn returned(&self, found: &Instruction<'_>, machine: &Machine<'t>) -> Option<()> {
-        let suits = match found.opcode {
-            IINC => machine.local(usize::from(found.local()?)) == Type::Int,
-            RETURN => {
-                let made = !machine.locals.contains(&Type::UninitializedThis);
-                self.result.is_none() && (!self.constructor || made)
-            }
-            IRETURN..=ARETURN => match (self.result?, machine.clone().pop()?) {
-                (Type::Object(_), given) => given.is_reference() && !given.is_uninitialized(),
-                (wanted, given) => wanted == given,
-            },
-            _ => true,
-        };
-        suits.then_some(())
-    }
-
     /// Checks that the frames of the covering handlers hold at an instruction.
-    fn handlers(
-        &self,
-        at: u32,
-        machine: &Machine<'t>,
-        covered: &mut usize,
-    ) -> Result<(), CodeFault> {
+    fn handlers(&self, at: u32, path: &Path<'t>, covered: &mut usize) -> Result<(), CodeFault> {
         for row in self.code.exception_table() {
             *covered += 1;
             if *covered > MOST_COVERED {
@@ -157,31 +173,35 @@ impl<'t> Ways<'_, '_, 't> {
             }
             let frame = self.frames.get(&u32::from(row.handler.0));
             let met = frame.is_some_and(|frame| {
-                matches!(frame.stack.as_slice(), [Type::Object(_)]) && same_locals(machine, frame)
+                self.catches(row.catch_type, frame) && self.same_locals(path, frame)
             });
             met.then_some(())
                 .ok_or((at, "types that fit the frame of the exception handler"))?;
         }
         Ok(())
     }
-}
 
-/// Checks whether the current types are assignable to those of a frame.
-fn fits<'t>(found: &Machine<'t>, frame: &Machine<'t>) -> bool {
-    let mut stack = found.stack.iter().zip(&frame.stack);
-    found.stack.len() == frame.stack.len()
-        && stack.all(|(found, wanted)| is_a(*found, *wanted))
-        && same_locals(found, frame)
-}
+    /// Checks the operand stack of a handler's frame: the exceptions that it catches.
+    fn catches(&self, caught: PoolIndex, frame: &Machine<'t>) -> bool {
+        let caught = self.source.pool.class_name(caught);
+        let caught = caught.map_or(Class::THROWABLE, |name| Class::named(name.as_bytes()));
+        matches!(frame.stack.as_slice(), [wanted] if self.operands.is_a(Type::Object(caught), *wanted))
+    }
 
-fn same_locals<'t>(found: &Machine<'t>, frame: &Machine<'t>) -> bool {
-    let mut wanted = frame.locals.iter().enumerate();
-    wanted.all(|(slot, wanted)| *wanted == Type::Top || is_a(found.local(slot), *wanted))
-}
+    /// Checks whether the current types are assignable to those of a frame.
+    fn fits(&self, path: &Path<'t>, frame: &Machine<'t>) -> bool {
+        let found = &path.machine;
+        let mut stack = found.stack.iter().zip(&frame.stack);
+        found.stack.len() == frame.stack.len()
+            && stack.all(|(found, wanted)| self.operands.is_a(*found, *wanted))
+            && self.same_locals(path, frame)
+    }
 
-fn is_a(found: Type<'_>, wanted: Type<'_>) -> bool {
-    match (found, wanted) {
-        (Type::Null | Type::Object(_), Type::Object(_)) => true,
-        (found, wanted) => found == wanted,
+    fn same_locals(&self, path: &Path<'t>, frame: &Machine<'t>) -> bool {
+        let mut wanted = frame.locals.iter().enumerate();
+        (path.is_constructed || holds_uninitialized_this(frame))
+            && wanted.all(|(slot, wanted)| {
+                *wanted == Type::Top || self.operands.is_a(path.machine.local(slot), *wanted)
+            })
     }
 }

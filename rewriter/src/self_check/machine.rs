@@ -265,16 +265,21 @@ impl<'t> Machine<'t> {
     /// Initializes the object on top of the stack and all its copies.
     fn initialize(&mut self, source: &Source<'_, 't>) -> Option<()> {
         let object = self.pop()?;
-        let made = match object {
-            Type::UninitializedThis => source.this,
-            Type::Uninitialized(Origin::Method(at) | Origin::Position(at)) => {
-                let made = Instructions::from(source.code, at as usize, 0).next()?;
-                named(source, &made.ok()?)?
-            }
-            _ => return None,
-        };
+        let made = Self::created(source, object)?;
         self.replace(object, Type::Object(made));
         Some(())
+    }
+
+    /// Returns the class of an uninitialized object.
+    pub(crate) fn created(source: &Source<'_, 't>, object: Type<'t>) -> Option<Class<'t>> {
+        match object {
+            Type::UninitializedThis => Some(source.this),
+            Type::Uninitialized(Origin::Method(at) | Origin::Position(at)) => {
+                let made = Instructions::from(source.code, at as usize, 0).next()?;
+                named(source, &made.ok()?)
+            }
+            _ => None,
+        }
     }
 
     fn replace(&mut self, old: Type<'t>, new: Type<'t>) {

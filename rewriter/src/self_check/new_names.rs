@@ -9,7 +9,7 @@ use crate::self_check::error::SelfCheckError;
 use jvms::constant_tag;
 use jvms::descriptor::{FieldType, MAX_ARGUMENT_SLOTS, MethodDescriptor, is_class_or_array};
 use jvms::modified_utf8::Utf8;
-use jvms::names::{is_identifier, is_method, is_unqualified};
+use jvms::names::{CLINIT, is_identifier, is_method, is_unqualified};
 
 /// A name and its descriptor.
 type Member<'a> = (Utf8<'a>, Utf8<'a>);
@@ -22,6 +22,8 @@ fn bad(what: &'static str, found: Utf8<'_>) -> SelfCheckError {
 
 /// Maximum bytes of a name shown in an error.
 const SHOWN: usize = 80;
+/// First version of class files whose class initializers have no arguments (JVMS 2.9.2).
+const NO_ARGUMENTS_SINCE: u16 = 51;
 
 /// Checks that the appended pool entries have valid names of classes and members.
 pub(super) fn pool(before: &ClassFile<'_>, after: &ClassFile<'_>) -> Result<(), SelfCheckError> {
@@ -42,12 +44,11 @@ pub(crate) fn all(class: &ClassFile<'_>) -> Result<(), SelfCheckError> {
     from(1, class, &known)?;
     let mut all = declared(class);
     all.try_for_each(|(found, receiver)| {
-        let initializer = found.0.as_bytes() == b"<clinit>";
-        if initializer {
-            Ok(())
-        } else {
-            member(class.major_version(), found, receiver, &|_| false)
+        let arguments = found.0.as_bytes() == CLINIT.as_bytes() && found.1.as_bytes() != b"()V";
+        if arguments && class.major_version() >= NO_ARGUMENTS_SINCE {
+            return Err(bad("descriptor of a class initializer", found.1));
         }
+        member(class.major_version(), found, receiver, &|_| false)
     })
 }
 

@@ -6,7 +6,7 @@ use crate::cursor::u16_at;
 use crate::limits::FRAMES_SINCE;
 use crate::pool::PoolWriter;
 use crate::stack_map::{FrameKind, VerificationType, item};
-use jvms::access_flags::{ACC_INTERFACE, ACC_PRIVATE, ACC_STATIC, ACC_SYNTHETIC, ACC_TRANSIENT};
+use jvms::access_flags::{ACC_PRIVATE, ACC_STATIC, ACC_SYNTHETIC, ACC_TRANSIENT};
 use jvms::modified_utf8::Utf8;
 use jvms::opcode;
 
@@ -113,7 +113,7 @@ pub(crate) fn prepare(
     key: Utf8<'_>,
     pool: &mut PoolWriter,
 ) -> Option<(Fetch, Option<Access>)> {
-    let interface = class.access_flags() & ACC_INTERFACE != 0;
+    let interface = class.is_interface();
     let version = class.major_version();
     if version >= DYNAMIC_CONSTANTS_SINCE {
         return constant(class, runtime, key, pool);

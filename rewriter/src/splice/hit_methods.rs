@@ -4,7 +4,6 @@ use crate::class::ClassFile;
 use crate::limits::MAX_SHORT_INDEX;
 use crate::pool::PoolWriter;
 use crate::splice::class_array::{Fetch, INTERFACE_METHODS_SINCE, Member, NAME, method_of};
-use jvms::access_flags::ACC_INTERFACE;
 use jvms::opcode;
 
 /// Pool entries of each method: name, name and type, method reference.
@@ -34,7 +33,7 @@ impl HitMethods {
         numbers: (u8, u8),
         pool: &mut PoolWriter,
     ) -> Option<Self> {
-        let interface = class.access_flags() & ACC_INTERFACE != 0;
+        let interface = class.is_interface();
         if interface && class.major_version() < INTERFACE_METHODS_SINCE {
             return None;
         }

@@ -7,11 +7,11 @@ use crate::edits::{
     ClassEdit, Constant, NewField, NewMethod, PrefixedNative, StructureError, Target,
 };
 use crate::index::MethodIndex;
-use crate::limits::{MAX_STRUCTURE_BYTES, ODD_NAMES_SINCE, STATIC_INTERFACE_METHODS_SINCE};
-use crate::structure::flags::{field_flags, method_flags};
+use crate::limits::{MAX_STRUCTURE_BYTES, ODD_NAMES_SINCE};
 use crate::structure::name_syntax::{annotation_names, bad, method_name};
-use jvms::access_flags::{ACC_ABSTRACT, ACC_INTERFACE, ACC_NATIVE, ACC_STATIC};
+use jvms::access_flags::{ACC_ABSTRACT, ACC_NATIVE, ACC_STATIC, Declaration};
 use jvms::descriptor::{FieldType, MAX_ARGUMENT_SLOTS, MethodDescriptor};
+use jvms::flag_rules::Flags;
 use jvms::modified_utf8;
 use jvms::names::{CLINIT, INIT, is_called_by_name, is_identifier, is_internal, is_unqualified};
 
@@ -134,10 +134,6 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
         }
     }
 
-    fn is_interface(&self) -> bool {
-        self.class.access_flags() & ACC_INTERFACE != 0
-    }
-
     fn find(&self, method: MethodIndex) -> Result<Method<'c, 'a>, StructureError> {
         let found = self.class.method(method);
         found.ok_or_else(|| StructureError::no_method(self.class, method))
@@ -150,6 +146,17 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
         }
         let what = format!("a new body of {name}");
         Err(StructureError::Twice { what })
+    }
+
+    /// Returns the flags of a new member, for the check of their rules.
+    fn flags<'n>(&self, declaration: Declaration, bits: u16, name: &'n [u8]) -> Flags<'n> {
+        Flags {
+            declaration,
+            bits,
+            major: self.class.major_version(),
+            in_interface: self.class.is_interface(),
+            name,
+        }
     }
 
     fn field(&mut self, field: &NewField) -> Result<(), StructureError> {
@@ -168,7 +175,8 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
         }
         self.expect_identifier(name)?;
         let member = format!("field {name}:{descriptor}");
-        if let Err(reason) = field_flags(*flags, self.is_interface()) {
+        let found = self.flags(Declaration::Field, *flags, &key.0);
+        if let Err(reason) = found.check() {
             return bad_flags(member, *flags, reason);
         }
         let fits = value.as_ref().is_none_or(|value| match value {
@@ -209,8 +217,7 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
             return Err(bad(expected, descriptor));
         }
         let member = format!("method {name}{descriptor}");
-        let new_style = self.class.major_version() >= STATIC_INTERFACE_METHODS_SINCE;
-        let checked = method_flags(*flags, name, self.is_interface(), new_style);
+        let checked = self.flags(Declaration::Method, *flags, &key.0).check();
         let bodiless = flags & (ACC_ABSTRACT | ACC_NATIVE) != 0;
         let checked = checked.and(match (bodiless, body.is_some()) {
             (true, true) => Err("an abstract or native method has no body"),

@@ -68,6 +68,19 @@ const INTERFACES: &[&str] = &[
     "java/util/Set",
 ];
 
+/// Final classes below `Object` that code often uses.
+const FINAL: &[&[u8]] = &[
+    b"java/lang/Boolean",
+    b"java/lang/Character",
+    b"java/lang/Class",
+    b"java/lang/Math",
+    b"java/lang/String",
+    b"java/lang/StringBuffer",
+    b"java/lang/StringBuilder",
+    b"java/lang/System",
+    b"java/lang/invoke/MethodType",
+];
+
 const MOST_STEPS: usize = 16;
 
 /// Returns the name of a class in [`PARENTS`].
@@ -82,12 +95,6 @@ fn parent(listed: &[u8]) -> Option<&'static [u8]> {
     Some(parent.as_bytes())
 }
 
-fn is_interface(name: &[u8]) -> bool {
-    INTERFACES
-        .binary_search_by(|known| known.as_bytes().cmp(name))
-        .is_ok()
-}
-
 impl<'t> Hierarchy<'t> {
     pub(crate) fn of(class: &ClassFile<'t>) -> Self {
         Hierarchy {
@@ -95,6 +102,20 @@ impl<'t> Hierarchy<'t> {
             superclass: class.super_class().unwrap_or_default().as_bytes(),
             interfaces: class.interfaces().map(|name| name.as_bytes()).collect(),
         }
+    }
+
+    /// Checks for a class whose superclasses are known.
+    pub(crate) fn is_class(name: &[u8]) -> bool {
+        let is_listed =
+            listed(name).is_some_and(|name| parent(name).is_some() || name == b"Throwable");
+        name == Class::OBJECT.name || is_listed || FINAL.contains(&name)
+    }
+
+    /// Checks for a known interface.
+    pub(crate) fn is_interface(name: &[u8]) -> bool {
+        INTERFACES
+            .binary_search_by(|known| known.as_bytes().cmp(name))
+            .is_ok()
     }
 
     pub(crate) fn is_superclass(&self, name: &[u8]) -> bool {
@@ -114,6 +135,25 @@ impl<'t> Hierarchy<'t> {
             (Type::Object(found), Type::Object(wanted)) => self.is_a(found, wanted),
             (found, wanted) => found == wanted,
         }
+    }
+
+    /// Checks whether `found` may be assignable to `wanted`: unless the opposite is known.
+    pub(crate) fn may_fit(&self, found: Class<'_>, wanted: Class<'_>) -> bool {
+        let deeper = found.dimensions.min(wanted.dimensions);
+        let element = |class: Class<'_>| class.dimensions == deeper && !class.primitive;
+        let of_classes = element(found) && element(wanted);
+        self.is_a(found, wanted) || of_classes && !self.is_known(found.name, wanted.name)
+    }
+
+    /// Checks whether the relation of two classes is known: `wanted` is no interface, and all superclasses of `found` are
+    /// known.
+    fn is_known(&self, found: &[u8], wanted: &[u8]) -> bool {
+        let first = if found == self.this {
+            self.superclass
+        } else {
+            found
+        };
+        Self::is_class(wanted) && Self::is_class(first)
     }
 
     fn is_a(&self, found: Class<'_>, wanted: Class<'_>) -> bool {
@@ -166,7 +206,7 @@ impl<'t> Hierarchy<'t> {
     }
 
     fn extends(&self, found: &[u8], wanted: &[u8]) -> bool {
-        if found == wanted || wanted == Class::OBJECT.name || is_interface(wanted) {
+        if found == wanted || wanted == Class::OBJECT.name || Self::is_interface(wanted) {
             return true;
         }
         if found == self.this {

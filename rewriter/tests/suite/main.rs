@@ -9,6 +9,7 @@ mod edited;
 mod exercise;
 mod faulty_output;
 mod fixtures;
+mod format;
 mod generated;
 mod limits;
 mod locations;
