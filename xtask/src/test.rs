@@ -41,8 +41,8 @@ impl Options {
     }
 }
 
-/// The crates with wasmtime below them, tested as users get them: those of the agent, and those of the command, which
-/// holds wasmtime's compiler. All other crates are pure.
+/// The crates that are tested as users get them, without overflow checks: those of the agent, and those of the command,
+/// which holds wasmtime's compiler.
 const OF_THE_AGENT: [&str; 3] = ["plugin-code", "host", "hook-agent"];
 const OF_THE_COMMAND: [&str; 3] = ["plugin-compiler", "cli", "e2e-tests"];
 
@@ -58,12 +58,12 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     for jdk in jdks::all() {
         say(format!("testing with {jdk}"));
     }
-    let pure = pure_crates(workspace)?;
+    let others = other_crates(workspace)?;
     let mut binaries = binaries::build(
         workspace,
-        "the pure crates, checked",
-        &pure,
-        &checked(&pure),
+        "the other crates, checked",
+        &others,
+        &checked(&others),
     )?;
     binaries.extend(binaries::build(
         workspace,
@@ -79,7 +79,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     )?);
     // The longest comes last, so that its failures are at the end of the output.
     binaries.sort_by_key(Binary::is_end_to_end);
-    let documents = run_documents(workspace, &pure);
+    let documents = run_documents(workspace, &others);
     let mut timings = options.timings.then(Timings::default);
     let mut failed = Vec::new();
     for binary in &binaries {
@@ -122,8 +122,9 @@ fn run_one(
     }
 }
 
-/// Returns every crate of the workspace without wasmtime below it, so that a new crate is tested without being listed.
-fn pure_crates(workspace: &Workspace) -> Result<Vec<String>> {
+/// Returns every crate of the workspace that is tested with overflow checks, so that a new crate is tested without being
+/// listed.
+fn other_crates(workspace: &Workspace) -> Result<Vec<String>> {
     let all = metadata::packages(workspace)?.into_iter();
     let names = all.map(|package| package.name);
     Ok(names
@@ -142,18 +143,35 @@ const CHECKED: [&str; 3] = [
 /// Crates whose tests run longer than they are built: thousands of generated edits, and files of many megabytes.
 const RUNS_LONG: [&str; 2] = ["classhook-rewriter", "probes"];
 
-/// Arguments for cargo that turn on overflow checks in these crates and not in their dependencies.
+/// Crates below the checked ones that have tests of their own elsewhere. They are only built here, so quickly.
+const ONLY_BUILT: [&str; 3] = ["plugin-code", "host", "plugin-compiler"];
+
+/// Returns cargo's arguments that turn on overflow checks in these crates and not in their dependencies.
 fn checked(crates: &[String]) -> Vec<String> {
-    let mut arguments = Vec::new();
-    for name in crates {
-        let optimisation = match RUNS_LONG.contains(&name.as_str()) {
+    let of_crate = |name: &str| {
+        let optimisation = match RUNS_LONG.contains(&name) {
             true => "opt-level=1",
             false => "opt-level=0",
         };
-        for setting in CHECKED.into_iter().chain([optimisation]) {
-            arguments.push("--config".to_owned());
-            arguments.push(format!("profile.release.package.{name}.{setting}"));
-        }
-    }
-    arguments
+        CHECKED
+            .into_iter()
+            .chain([optimisation])
+            .flat_map(|setting| profile_setting(name, setting))
+            .collect::<Vec<_>>()
+    };
+    let tested = crates.iter().flat_map(|name| of_crate(name));
+    let below = ONLY_BUILT.into_iter().flat_map(|name| {
+        ["codegen-units=16", "opt-level=0"]
+            .into_iter()
+            .flat_map(move |setting| profile_setting(name, setting))
+    });
+    tested.chain(below).collect()
+}
+
+/// Returns cargo's arguments that change a setting of the profile for one crate.
+fn profile_setting(name: &str, setting: &str) -> [String; 2] {
+    [
+        "--config".to_owned(),
+        format!("profile.release.package.{name}.{setting}"),
+    ]
 }
