@@ -3,6 +3,7 @@
 mod attributes;
 mod debug_tables;
 mod error;
+mod inference;
 mod operands;
 mod replaced;
 mod structure;

@@ -1,10 +1,11 @@
 //! Checks the types of local variables and operand stack along all paths of a method, by its own stack map frames (JVMS
-//! 4.10.1). Subclass relations between other classes are trusted.
+//! 4.10.1), or by inferred ones (JVMS 4.10.2). Subclass relations between other classes are trusted.
 
 use std::collections::BTreeMap;
 
-use crate::class::{ClassFile, Code, Instruction, Method};
+use crate::class::{Attribute, ClassFile, Code, Instruction, Method};
 use crate::class_verifier::error::CodeFault;
+use crate::class_verifier::inference::infer;
 use crate::class_verifier::operands::Operands;
 use crate::index::PoolIndex;
 use crate::limits::{FRAMES_REQUIRED_SINCE, FRAMES_SINCE};
@@ -17,13 +18,13 @@ const MOST_TYPES: usize = 1 << 22;
 const MOST_COVERED: usize = 1 << 22;
 
 const FRAMES: &str = "stack map frames that can be read";
-const FITS: &str = "types that fit the stack map frame";
-const CODE: &str = "code whose types fit";
+pub(super) const FITS: &str = "types that fit the stack map frame";
+pub(super) const CODE: &str = "code whose types fit";
 
-/// The frames of one method, by bci.
-type Frames<'t> = BTreeMap<u32, Machine<'t>>;
+/// The types at places of one method, by bci.
+pub(super) type Frames<'t> = BTreeMap<u32, Machine<'t>>;
 
-/// Checks the types of code with stack map frames; `starts` marks instruction starts.
+/// Checks the types of code; `starts` marks instruction starts.
 pub(super) fn check_types(
     class: &ClassFile<'_>,
     method: &Method<'_, '_>,
@@ -33,19 +34,70 @@ pub(super) fn check_types(
     let table = code.attributes().named("StackMapTable");
     let version = class.major_version();
     let framed = version >= FRAMES_REQUIRED_SINCE || version >= FRAMES_SINCE && table.is_some();
-    if !framed {
-        return Ok(());
+    let checked = check_paths(
+        class,
+        method,
+        code,
+        table.filter(|_| framed),
+        framed,
+        starts,
+    );
+    // For this version, the JVM infers types if those of the frames do not fit.
+    match checked {
+        Err(_) if framed && version < FRAMES_REQUIRED_SINCE => {
+            check_paths(class, method, code, None, false, starts)
+        }
+        checked => checked,
     }
+}
+
+/// Checks the types along all paths, by frames or inferred.
+fn check_paths(
+    class: &ClassFile<'_>,
+    method: &Method<'_, '_>,
+    code: &Code<'_, '_>,
+    table: Option<Attribute<'_>>,
+    framed: bool,
+    starts: &[bool],
+) -> Result<(), CodeFault> {
     let limits = (code.max_locals(), code.max_stack());
     let followed = FrameReader::new(method, table.as_ref(), limits, Origin::Method);
     let mut followed = followed.map_err(|_| (0, FRAMES))?;
     let mut entry = Machine::default();
     followed.write(&mut entry.locals, &mut entry.stack);
+    let source = Source {
+        pool: class.pool(),
+        code: code.bytes(),
+        this: Class::named(class.this_class().as_bytes()),
+        origin: Origin::Method,
+    };
+    let frames = match framed {
+        true => Some(read_frames(&mut followed, starts)?),
+        false => infer(&source, code, entry.clone())?,
+    };
+    let Some(frames) = frames else {
+        return Ok(());
+    };
+    let ways = Ways {
+        source,
+        code,
+        frames: &frames,
+        framed,
+        operands: Operands::of(class, method),
+    };
+    ways.follow(entry)
+}
+
+/// Reads the frames of a method; `starts` marks instruction starts.
+fn read_frames<'t>(
+    followed: &mut FrameReader<'_, 't>,
+    starts: &[bool],
+) -> Result<Frames<'t>, CodeFault> {
     let (mut frames, mut size, mut last) = (Frames::new(), 0_usize, 0);
     while let Some(at) = followed.peek() {
         let begins = starts.get(at as usize).copied().unwrap_or(false);
         let mut types = Machine::default();
-        let read = types.follow(&mut followed).ok().filter(|_| begins);
+        let read = types.follow(followed).ok().filter(|_| begins);
         read.ok_or((at, FRAMES))?;
         size += types.locals.len() + types.stack.len();
         if size > MOST_TYPES {
@@ -55,25 +107,16 @@ pub(super) fn check_types(
         last = at;
     }
     followed.next().map_err(|_| (last, FRAMES))?;
-    let source = Source {
-        pool: class.pool(),
-        code: code.bytes(),
-        this: Class::named(class.this_class().as_bytes()),
-        origin: Origin::Method,
-    };
-    let ways = Ways {
-        source,
-        code,
-        frames: &frames,
-        operands: Operands::of(class, method),
-    };
-    ways.follow(entry)
+    Ok(frames)
 }
 
 struct Ways<'w, 'c, 't> {
     source: Source<'w, 't>,
     code: &'w Code<'c, 't>,
     frames: &'w Frames<'t>,
+    /// True if the frames are those of the class file. Then they are required after a jump; inferred types have none
+    /// where no path leads.
+    framed: bool,
     operands: Operands<'w, 't>,
 }
 
@@ -126,7 +169,9 @@ impl<'t> Ways<'_, '_, 't> {
                 path.meet(frame);
                 live = true;
             }
-            // No path leads there, so the verifier requires a frame.
+            if !live && !self.framed {
+                continue;
+            }
             if !live {
                 return Err((
                     at,
@@ -185,7 +230,7 @@ impl<'t> Ways<'_, '_, 't> {
     fn catches(&self, caught: PoolIndex, frame: &Machine<'t>) -> bool {
         let caught = self.source.pool.class_name(caught);
         let caught = caught.map_or(Class::THROWABLE, |name| Class::named(name.as_bytes()));
-        matches!(frame.stack.as_slice(), [wanted] if self.operands.is_a(Type::Object(caught), *wanted))
+        matches!(frame.stack.as_slice(), [wanted] if self.suits(Type::Object(caught), *wanted))
     }
 
     /// Checks whether the current types are assignable to those of a frame.
@@ -193,7 +238,7 @@ impl<'t> Ways<'_, '_, 't> {
         let found = &path.machine;
         let mut stack = found.stack.iter().zip(&frame.stack);
         found.stack.len() == frame.stack.len()
-            && stack.all(|(found, wanted)| self.operands.is_a(*found, *wanted))
+            && stack.all(|(found, wanted)| self.suits(*found, *wanted))
             && self.same_locals(path, frame)
     }
 
@@ -201,7 +246,13 @@ impl<'t> Ways<'_, '_, 't> {
         let mut wanted = frame.locals.iter().enumerate();
         (path.is_constructed || holds_uninitialized_this(frame))
             && wanted.all(|(slot, wanted)| {
-                *wanted == Type::Top || self.operands.is_a(path.machine.local(slot), *wanted)
+                *wanted == Type::Top || self.suits(path.machine.local(slot), *wanted)
             })
+    }
+
+    /// Checks whether a value is assignable to a type of a frame. An inferred null stands for the classes of several paths.
+    fn suits(&self, found: Type<'t>, wanted: Type<'t>) -> bool {
+        let several = !self.framed && wanted == Type::Null && matches!(found, Type::Object(_));
+        several || self.operands.is_a(found, wanted)
     }
 }
