@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::class::{Attribute, Attributes, ClassFile};
 use crate::class_verifier::debug_tables::DEBUG_TABLES;
-use crate::class_verifier::structure::{Checked, expect};
+use crate::class_verifier::error::{Checked, expect};
 use crate::cursor::{u16_at, u16s};
 use crate::index::PoolIndex;
 use crate::pool::ConstantPool;

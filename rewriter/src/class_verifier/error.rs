@@ -6,6 +6,10 @@ use crate::class::Method;
 use crate::edits::StructureError;
 use crate::error::ReadError;
 use crate::self_check::SelfCheckError;
+use jvms::flag_rules::Flags;
+
+pub(super) const FITS: &str = "types that fit the stack map frame";
+pub(super) const CODE: &str = "code whose types fit";
 
 /// A bci, and the expectation at it.
 pub(super) type CodeFault = (u32, &'static str);
@@ -61,6 +65,32 @@ pub enum ReplacementError {
     /// An invalid name or descriptor.
     #[error(transparent)]
     Name(SelfCheckError),
+}
+
+pub(super) type Checked = Result<(), ReplacementError>;
+
+/// Fails with the part and the expectation unless `holds`.
+pub(super) fn expect(
+    holds: bool,
+    part: impl FnOnce() -> String,
+    expected: &'static str,
+) -> Checked {
+    match holds {
+        true => Ok(()),
+        false => Err(ReplacementError::Unsound {
+            part: shown(&part()),
+            expected,
+        }),
+    }
+}
+
+/// Fails unless the flags go together.
+pub(super) fn expect_flags(flags: Flags<'_>, part: impl FnOnce() -> String) -> Checked {
+    flags.check().map_err(|rule| ReplacementError::Flags {
+        part: shown(&part()),
+        bits: flags.bits,
+        rule,
+    })
 }
 
 /// Maximum bytes of a text shown in an error.

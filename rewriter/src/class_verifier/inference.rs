@@ -1,13 +1,15 @@
 //! Infers the types at the targets of jumps, for code without stack map frames (JVMS 4.10.2).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::class::{Code, Instruction, Instructions};
-use crate::class_verifier::error::CodeFault;
-use crate::class_verifier::types::{CODE, FITS, Frames};
+use crate::class_verifier::error::{CODE, CodeFault, FITS};
 use crate::self_check::{Machine, Source};
 use crate::typing::{Class, Type};
 use jvms::opcode::*;
+
+/// The types at places of one method, by bci.
+pub(super) type Frames<'t> = BTreeMap<u32, Machine<'t>>;
 
 /// Maximum number of instructions that are followed for one method.
 const MOST_STEPS: u32 = 1 << 22;

@@ -4,7 +4,9 @@
 use crate::class::{ClassFile, Code, Field, Instruction, Method, Switch};
 use crate::class_verifier::attributes::{check_attributes, is_constant_of};
 use crate::class_verifier::debug_tables::check_debug_tables;
-use crate::class_verifier::error::{CodeFault, ReplacementError, heading, shown};
+use crate::class_verifier::error::{
+    Checked, CodeFault, ReplacementError, expect, expect_flags, heading, shown,
+};
 use crate::class_verifier::types::check_types;
 use crate::cursor::u16_at;
 use crate::index::PoolIndex;
@@ -32,32 +34,6 @@ const PREVIEW_SINCE: u16 = 56;
 /// The first version of class files (JVMS table 4.1-A); a JVM refuses a lower one.
 pub(super) const OLDEST: u16 = 45;
 const OBJECT: &str = "java/lang/Object";
-
-pub(super) type Checked = Result<(), ReplacementError>;
-
-/// Fails with the part and the expectation unless `holds`.
-pub(super) fn expect(
-    holds: bool,
-    part: impl FnOnce() -> String,
-    expected: &'static str,
-) -> Checked {
-    match holds {
-        true => Ok(()),
-        false => Err(ReplacementError::Unsound {
-            part: shown(&part()),
-            expected,
-        }),
-    }
-}
-
-/// Fails unless the flags go together.
-pub(super) fn expect_flags(flags: Flags<'_>, part: impl FnOnce() -> String) -> Checked {
-    flags.check().map_err(|rule| ReplacementError::Flags {
-        part: shown(&part()),
-        bits: flags.bits,
-        rule,
-    })
-}
 
 /// Checks that a class is valid.
 pub(super) fn verify_class(class: &ClassFile<'_>) -> Checked {
@@ -105,7 +81,10 @@ fn header(class: &ClassFile<'_>) -> Checked {
     expect_flags(flags, || "the class".to_owned())?;
     let count = (class.fields_start() - (class.pool().end() + 8)) / 2;
     let names = class.interfaces().count() == count;
-    let parents = class.super_class().is_some() || class.this_class() == OBJECT && count == 0;
+    let parents = match class.super_class() {
+        Some(_) => class.this_class() != OBJECT,
+        None => class.this_class() == OBJECT && count == 0,
+    };
     expect(names && parents, part, "names of classes")?;
     let this = class.this_class();
     let other = |name: Utf8<'_>| name != this && !name.as_bytes().starts_with(b"[");

@@ -1,11 +1,9 @@
 //! Checks the types of local variables and operand stack along all paths of a method, by its own stack map frames (JVMS
 //! 4.10.1), or by inferred ones (JVMS 4.10.2). Subclass relations between other classes are trusted.
 
-use std::collections::BTreeMap;
-
 use crate::class::{Attribute, ClassFile, Code, Instruction, Method};
-use crate::class_verifier::error::CodeFault;
-use crate::class_verifier::inference::infer;
+use crate::class_verifier::error::{CODE, CodeFault, FITS};
+use crate::class_verifier::inference::{Frames, infer};
 use crate::class_verifier::operands::Operands;
 use crate::index::PoolIndex;
 use crate::limits::{FRAMES_REQUIRED_SINCE, FRAMES_SINCE};
@@ -18,11 +16,6 @@ const MOST_TYPES: usize = 1 << 22;
 const MOST_COVERED: usize = 1 << 22;
 
 const FRAMES: &str = "stack map frames that can be read";
-pub(super) const FITS: &str = "types that fit the stack map frame";
-pub(super) const CODE: &str = "code whose types fit";
-
-/// The types at places of one method, by bci.
-pub(super) type Frames<'t> = BTreeMap<u32, Machine<'t>>;
 
 /// Checks the types of code; `starts` marks instruction starts.
 pub(super) fn check_types(
