@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use lz4::block::{CompressionMode, compress};
 
-const PLUGINS: [&str; 3] = ["coverage", "patch", "trace"];
+const PLUGINS: [&str; 4] = ["advice", "coverage", "patch", "trace"];
 /// The highest level: its output is a fifth smaller than that of the default level, and as fast to
 /// read.
 const LEVEL: i32 = 12;

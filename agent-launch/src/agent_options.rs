@@ -21,6 +21,8 @@ pub struct AgentOptions {
     pub select: Vec<String>,
     /// Capabilities granted to the plugins.
     pub grant: Vec<String>,
+    /// The configuration of the plugin `advice`, a JSON file; absolute.
+    pub advice: Option<PathBuf>,
     /// Configuration of the plugins, as JSON.
     pub settings: Option<String>,
     /// Selects the single calls to keep, with their values.
@@ -81,7 +83,11 @@ impl AgentOptions {
         let depth = self.watch.depth.map(|depth| depth.to_string());
         let per_second = self.watch.per_second.map(|calls| calls.to_string());
         let metaspace = self.metaspace.map(|bytes| bytes.to_string());
-        let paths = [("cache", &self.cache), ("messages", &self.messages)];
+        let paths = [
+            ("advice", &self.advice),
+            ("cache", &self.cache),
+            ("messages", &self.messages),
+        ];
         paths
             .iter()
             .for_each(|(key, path)| path.iter().for_each(|path| put(key, path.as_os_str())));
@@ -142,6 +148,7 @@ mod tests {
             plugins: vec!["coverage".into(), "/p/trace.wasm".into()],
             select: vec!["com.acme.**;!com.acme.gen.**".into()],
             grant: vec!["probes".into()],
+            advice: Some("/tmp/a".into()),
             settings: Some(r#"{"a":1,"b":"\\n"}"#.into()),
             watch: Watch {
                 when: Some(r#"arg[0] == "a,\n""#.into()),
@@ -169,7 +176,7 @@ mod tests {
             cache: Some("/tmp/c".into()),
             messages: Some("/tmp/m".into()),
         };
-        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,cache=/tmp/c,messages=/tmp/m,file-name=unit-%p,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,about=places,depth=2,max-size=9M,when-full=stop,waits=on,per-loader=on,before-agents=on,on-error=strict,log=info,run=r1,failures=/tmp/f,jvm-events=cpu:10ms;depth:9,visit=trace,later=on,metaspace=4096"#;
+        let expected = r#"config=/etc/class\,hook.toml,output=/tmp/a\\b,plugin=coverage,plugin=/p/trace.wasm,select=com.acme.**;!com.acme.gen.**,grant=probes,advice=/tmp/a,cache=/tmp/c,messages=/tmp/m,file-name=unit-%p,settings={"a":1\,"b":"\\\\n"},when=arg[0] == "a\,\\n",show=arg\, returned,calls=5,calls-per-second=6,about=places,depth=2,max-size=9M,when-full=stop,waits=on,per-loader=on,before-agents=on,on-error=strict,log=info,run=r1,failures=/tmp/f,jvm-events=cpu:10ms;depth:9,visit=trace,later=on,metaspace=4096"#;
         assert_eq!(options.to_text(), expected);
     }
 }

@@ -216,6 +216,7 @@ pub fn check(
             .collect::<Result<_, _>>()?,
         select: configuration.plugins.select.clone(),
         grant: configuration.plugins.grant.clone(),
+        advice: configuration.advice.as_deref().map(absolute).transpose()?,
         settings: configuration.plugins.plugin_settings.clone(),
         watch: configuration.plugins.watch.clone(),
         event_files: settings.event_files.clone(),

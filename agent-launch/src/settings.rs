@@ -74,6 +74,8 @@ pub struct Configuration {
     pub on_error: Option<OnError>,
     /// Settings of the plugins.
     pub plugins: PluginSettings,
+    /// The configuration of the plugin `advice`, a JSON file.
+    pub advice: Option<PathBuf>,
 }
 
 /// Settings of the agent that can change while it runs.

@@ -143,6 +143,7 @@ impl ConfigurationArguments {
             file: self.file.clone(),
             on_error: self.on_error.map(Into::into),
             plugins: self.plugins.value(),
+            advice: None,
         }
     }
 }

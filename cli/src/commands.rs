@@ -1,5 +1,6 @@
 //! The command line: one file for each command, and their groups in the help.
 
+pub mod advice;
 pub mod affected;
 pub mod attach;
 pub mod check;
@@ -144,6 +145,8 @@ pub enum Command {
     Inspect(inspect::Inspect),
     /// Verify original or instrumented classes by other readers
     Verify(verify::Verify),
+    /// Write, check and publish advice: code of yours in Java methods
+    Advice(advice::Advice),
     /// Create, build, test, run and install plugins
     Plugin(plugin::Plugin),
     /// Check this machine, or a running JVM, for problems
@@ -193,6 +196,7 @@ impl Command {
             Self::Explain(explain) => explain.run(),
             Self::Inspect(inspect) => inspect.run(),
             Self::Verify(verify) => verify.run(),
+            Self::Advice(advice) => advice.run(),
             Self::Plugin(plugin) => plugin.run(),
             Self::Doctor(doctor) => doctor.run(),
             Self::Error(error) => error.run(),

@@ -14,6 +14,7 @@
 //! | `merge` | [`commands::merge`] | [`coverage_inputs`] → `probes` |
 //! | `instrument` | [`commands::instrument`] | [`static_instrumentation`]: `host::Pipeline` over class files, folders and jars |
 //! | `explain`, `inspect`, `verify` | [`commands::explain`], [`commands::inspect`], [`commands::verify`] | `host::Pipeline`, `rewriter::print`, and other readers in [`class_readers`] |
+//! | `advice` | [`commands::advice`] | the crate `advice`: Java with annotations, for the bundled plugin of that name |
 //! | `plugin` | one each in [`commands::plugin`] | [`plugin_projects`]: templates and SDKs, cargo and clang, published plugins |
 //! | `doctor` | [`commands::doctor`] | [`environment_checks`]: checks of this machine or of a running JVM |
 //! | `completions` | [`commands::completions`] | `clap_complete` |
@@ -22,6 +23,7 @@
 //! | `status`, `dump`, `reset`, `enable`, `disable`, `reload`, `classes`, `patch`, `patches`, `rollback`, `off` | one each in [`commands`] | [`agent_connection`]: the crate `control` |
 #![forbid(unsafe_code)]
 
+pub mod advice_arguments;
 mod analysis_progress;
 pub mod args;
 pub mod build_output;

@@ -481,6 +481,22 @@ table! {
         "warning of `patch`, exit code 3: the frames of virtual threads cannot be seen; the patch is made"
         => "the cause is in the message; such a thread may execute the former code until its method returns";
 
+    H0740 [2]
+        "advice with a mistake: an annotation, a parameter or a class that cannot be applied"
+        => "the message names file and line, and what is expected; `docs/how-to/advice.md` lists the annotations";
+    H0741 [2]
+        "`--advice-setting` sets no field of the advice, or to a value of another type"
+        => "the message names the fields with `@Setting`";
+    H0742 [2]
+        "a file of `--advice` is no Java source, class file or jar, or a new advice has no name of a class"
+        => "the message says what is expected";
+    H0743 [2]
+        "`advice check`: a method of the advice runs in no method of these classes"
+        => "correct the pattern or the parameter; the message names the nearest methods, and why others do not fit";
+    H0744 []
+        "warning: advice has thrown an exception, which the program did not see; the first is printed with its stack, then each tenth, hundredth and so on is counted"
+        => "correct the advice; `rethrow = true` gives its exceptions to the program";
+
     // H08xx: classes instrumented before they run
     H0801 []
         "warning: nothing, or nothing more, is recorded, for example because the output folder cannot be made";

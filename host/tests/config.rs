@@ -173,7 +173,7 @@ fn errors_in_a_file_have_place_and_explanation() {
         ),
         (
             "[[plugin]]\nuse = \"coverag\"\n",
-            "error[H0105]: `coverag` is neither a bundled plugin nor in classhook.lock\n  expected `coverage`, `patch` or `trace`, a path that ends in .wasm, or a plugin that was added\n  help     `classhook plugin add` adds a file, a URL or a reference in a registry to the project\n  \
+            "error[H0105]: `coverag` is neither a bundled plugin nor in classhook.lock\n  expected `advice`, `coverage`, `patch` or `trace`, a path that ends in .wasm, or a plugin that was added\n  help     `classhook plugin add` adds a file, a URL or a reference in a registry to the project\n  \
              at       classhook.toml:2\n  found    use = \"coverag\"",
         ),
         (
@@ -190,6 +190,34 @@ fn errors_in_a_file_have_place_and_explanation() {
     ] {
         assert_eq!(mistake(text), expected);
     }
+}
+
+#[test]
+fn advice_is_a_plugin_with_the_configuration_in_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("advice.json");
+    let option = format!("advice={}", file.display());
+    let refused = |options: &str| Config::from_options(options).unwrap_err().to_string();
+    assert!(refused(&option).contains("H0102"));
+    std::fs::write(&file, "[]").unwrap();
+    assert!(refused(&option).contains("is not a JSON object"));
+    std::fs::write(&file, r#"{"advice": []}"#).unwrap();
+    let names = |options: &str| -> Vec<String> {
+        let config = Config::from_options(options).unwrap();
+        config.plugins.into_iter().map(|it| it.name).collect()
+    };
+    assert_eq!(names(&option), ["advice"]);
+    assert_eq!(
+        names(&format!("{option},plugin=coverage")),
+        ["coverage", "advice"]
+    );
+    assert!(refused(&format!("{option},plugin=advice")).contains("two plugins"));
+    let more = format!("{option},plugin=trace,settings={{}},select=a.B,grant=boot");
+    let config = Config::from_options(&more).unwrap();
+    let advice = config.plugins.last().unwrap();
+    assert!(advice.config["advice"].is_array());
+    assert_eq!(advice.grant, ["helpers", "rewrite", "boot"]);
+    assert_eq!(advice.select, ["a.B"]);
 }
 
 #[test]

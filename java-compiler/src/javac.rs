@@ -18,15 +18,15 @@ use crate::compiler_options::CompilerOptions;
 
 /// Properties of the JVM that will load the classes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Facts {
+pub(crate) struct Facts {
     /// `java.home`.
-    home: PathBuf,
+    pub(crate) home: PathBuf,
     /// `java.specification.version`: `17`.
-    release: String,
+    pub(crate) release: String,
     /// `java.class.path`, with every entry absolute.
-    class_path: Vec<PathBuf>,
+    pub(crate) class_path: Vec<PathBuf>,
     /// `jdk.module.path`, likewise.
-    module_path: Vec<PathBuf>,
+    pub(crate) module_path: Vec<PathBuf>,
 }
 
 /// Without the optimising compiler, `javac` finishes a few sources in half of the time.
@@ -132,15 +132,16 @@ pub fn class_path(pid: i32) -> Result<Vec<PathBuf>, Error> {
     Ok([facts.class_path, facts.module_path].concat())
 }
 
-struct Compiler<'c> {
-    javac: &'c Path,
-    path: &'c CompilePath,
-    sources: &'c [PathBuf],
-    options: Vec<String>,
+/// A run of the compiler.
+pub(crate) struct Compiler<'c> {
+    pub(crate) javac: &'c Path,
+    pub(crate) path: &'c CompilePath,
+    pub(crate) sources: &'c [PathBuf],
+    pub(crate) options: Vec<String>,
 }
 
 /// The compiler's output folder, or its messages.
-type CompileResult = Result<TempDir, String>;
+pub(crate) type CompileResult = Result<TempDir, String>;
 
 impl Compiler<'_> {
     fn run(&self) -> Result<TempDir, Error> {
@@ -178,7 +179,7 @@ impl Compiler<'_> {
         self.attempt(&copies, Some(&patched))
     }
 
-    fn attempt(
+    pub(crate) fn attempt(
         &self,
         sources: &[PathBuf],
         module: Option<&OsString>,
@@ -318,7 +319,7 @@ fn holds(place: &Path, file: &Path) -> bool {
 }
 
 impl Facts {
-    fn of(pid: i32) -> Result<Self, Error> {
+    pub(crate) fn of(pid: i32) -> Result<Self, Error> {
         let jvm = Attachment::open(pid).map_err(Error::from)?;
         let text = jvm.properties().map_err(Error::from)?;
         let value = |key: &str| property(&text, key).unwrap_or_default();
@@ -339,10 +340,12 @@ impl Facts {
     }
 
     /// Returns the compiler, and true if it is the JVM's own.
-    fn compiler(&self) -> Result<(PathBuf, bool), Error> {
+    pub(crate) fn compiler(&self) -> Result<(PathBuf, bool), Error> {
         // A JDK 8 has its JVM in a folder `jre`.
         let around = self.home.parent().filter(|_| self.home.ends_with("jre"));
+        let is_known = |home: &&Path| !home.as_os_str().is_empty();
         let homes = [Some(self.home.as_path()), around].into_iter().flatten();
+        let homes = homes.filter(is_known);
         let mut own = homes.map(|home| home.join("bin/javac"));
         if let Some(own) = own.find(|javac| javac.is_file()) {
             return Ok((own, true));

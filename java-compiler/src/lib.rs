@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`javac`] | the compiler of a running JVM, and its result |
 //! | [`compile_path`] | the class path, with nested jars unpacked |
+//! | [`program_compiler`] | sources that belong to no loaded class |
 //! | [`compiler_options`] | the release and the debug options of existing class files |
 //!
 //! Each fails with a coded [`errors::Error`]; that of a failed compilation holds javac's messages.
@@ -22,3 +23,4 @@
 pub mod compile_path;
 pub mod compiler_options;
 pub mod javac;
+pub mod program_compiler;

@@ -1,4 +1,5 @@
-//! The runtime of offline instrumented classes: compiled from `runtime/src`, kept in `runtime/classes`.
+//! Classes in Java that the command carries, kept compiled: the runtime of offline instrumented classes, and the
+//! annotations of advice.
 
 use crate::jdks::Jdk;
 use crate::{javac, workspace};
@@ -11,19 +12,22 @@ pub const COMPILER: u32 = 17;
 /// Class files by their path, `classhook/runtime/Probes.class`.
 pub type Classes = BTreeMap<PathBuf, Vec<u8>>;
 
+/// Folders with sources in `src` and their class files in `classes`.
+pub const KEPT: [&str; 2] = ["runtime", "advice/java"];
+
 /// Returns the folder of the kept class files.
-pub fn kept_folder() -> PathBuf {
-    workspace::root().join("runtime/classes")
+pub fn kept_folder(of: &str) -> PathBuf {
+    workspace::root().join(of).join("classes")
 }
 
 /// Returns the kept class files.
-pub fn kept() -> Classes {
-    classes_in(&kept_folder())
+pub fn kept(of: &str) -> Classes {
+    classes_in(&kept_folder(of))
 }
 
 /// Compiles the sources with this JDK.
-pub fn compiled(jdk: &Jdk, scratch: &Path) -> Classes {
-    let sources = javac::sources_in(&workspace::root().join("runtime/src"));
+pub fn compiled(of: &str, jdk: &Jdk, scratch: &Path) -> Classes {
+    let sources = javac::sources_in(&workspace::root().join(of).join("src"));
     let sources: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
     let options = ["--release", "8", "-Xlint:-options"];
     classes_in(&javac::compile(jdk, &sources, scratch, &options))

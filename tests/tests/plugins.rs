@@ -1,5 +1,6 @@
 //! Edits of plugins, and the treatment of misbehaving plugins.
 
+mod advice;
 mod authors;
 mod compiling;
 mod edits;

@@ -61,7 +61,7 @@ enum Task {
     MavenPlugin,
     /// Build the Gradle plugin into the same folder, against the Gradle in PATH
     GradlePlugin,
-    /// Compile the runtime of offline instrumented classes (needs a JDK 17)
+    /// Compile the classes in Java that the command carries (needs a JDK 17)
     Runtime,
     /// Run the corpus tests on every class, and write docs/rewriter-corpus.csv and its summary in docs/rewriter.md
     Corpus,

@@ -14,7 +14,7 @@ use wit_component::ComponentEncoder;
 const TARGET: &str = "wasm32-unknown-unknown";
 
 /// Plugins that are precompiled and embedded in the agent and the command.
-const BUNDLED: [&str; 3] = ["coverage", "patch", "trace"];
+const BUNDLED: [&str; 4] = ["advice", "coverage", "patch", "trace"];
 
 /// Plugins are compiled as one codegen unit each. A profile of their own, or `lto`, which makes them no smaller, would
 /// give build-time macros another identity, and compile them once more.

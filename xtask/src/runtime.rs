@@ -1,9 +1,9 @@
-//! `cargo xtask runtime`: compiles the runtime of offline instrumented classes into `runtime/classes`.
+//! `cargo xtask runtime`: compiles the classes in Java that the command carries.
 
-use crate::jdks;
+use crate::jdks::{self, Jdk};
 use crate::workspace::say;
 use anyhow::{Context, Result};
-use e2e_tests::runtime::{COMPILER, compiled, kept_folder};
+use e2e_tests::runtime::{COMPILER, KEPT, compiled, kept_folder};
 
 /// Replaces the class files in the repository.
 pub fn run() -> Result<()> {
@@ -11,9 +11,13 @@ pub fn run() -> Result<()> {
         .into_iter()
         .find(|jdk| jdk.feature == COMPILER)
         .with_context(|| format!("expected a JDK {COMPILER} with javac, found none"))?;
+    KEPT.iter().try_for_each(|of| replace(of, &jdk))
+}
+
+fn replace(of: &str, jdk: &Jdk) -> Result<()> {
     let scratch = tempfile::tempdir().context("failed to make a folder to compile in")?;
-    let classes = compiled(&jdk, scratch.path());
-    let folder = kept_folder();
+    let classes = compiled(of, jdk, scratch.path());
+    let folder = kept_folder(of);
     if folder.exists() {
         std::fs::remove_dir_all(&folder)
             .with_context(|| format!("failed to empty {}", folder.display()))?;

@@ -13,9 +13,11 @@ use clap::Args;
 use control::Request;
 use control::message::{Change, Off};
 use errors::{Error, PARTIAL};
+use java_compiler::program_compiler::Program;
 use loaded_classes::unmatched;
 use standard_streams::show::{self, complain, say};
 
+use crate::advice_arguments::AdviceArguments;
 use crate::args::{AgentArguments, EventFileArguments, PID, Plugins};
 use crate::metaspace::MetaspaceArgument;
 
@@ -31,6 +33,7 @@ JDK 21 and newer print a warning to the JVM's output when an agent is loaded at 
 Examples:
   classhook ps
   classhook attach 4711 --select 'com.acme.**' --output /tmp/recorded
+  classhook attach 4711 --advice SlowSql.java
   classhook report /tmp/recorded --html /tmp/html";
 
 /// Loads the agent into a running JVM.
@@ -43,6 +46,9 @@ pub struct Attach {
     /// The plugins.
     #[command(flatten)]
     pub plugins: Plugins,
+    /// Advice in Java.
+    #[command(flatten)]
+    pub advice: AdviceArguments,
     /// The limit of event files.
     #[command(flatten)]
     pub event_files: EventFileArguments,
@@ -60,10 +66,16 @@ impl Attach {
     /// # Errors
     /// If options or library are wrong (`H01xx` to `H04xx`, `H0601`), or the JVM cannot be reached (`H05xx`).
     pub fn run(&self) -> Result<u8, Error> {
-        let settings = self.event_files.added(self.settings.value());
+        let mut settings = self.event_files.added(self.settings.value());
         CheckedOptions::new(&settings, &self.plugins.names, None)?;
         let mut present = Agent::find(self.pid)?;
-        let mut settings = application::restricted(self.pid, &self.plugins.names, &settings)?;
+        let program = Program::Jvm(self.pid);
+        let _advice = self.advice.add_to(&mut settings, program)?;
+        let only_advice = self.advice.is_given() && self.plugins.names.is_empty();
+        let mut settings = match only_advice {
+            true => settings,
+            false => application::restricted(self.pid, &self.plugins.names, &settings)?,
+        };
         settings.metaspace = self.metaspace.value();
         let plan = CheckedOptions::new(&settings, &self.plugins.names, None)?;
         // Signals are handled before the agent is loaded: Ctrl-C must not leave an agent that continues to edit classes.

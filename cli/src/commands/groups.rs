@@ -31,7 +31,7 @@ pub const GROUPS: [Group; 7] = [
         "Without a JVM",
         &["instrument", "explain", "inspect", "verify"],
     ),
-    ("Plugins", &["plugin", "compile-plugin"]),
+    ("Plugins", &["advice", "plugin", "compile-plugin"]),
     ("Set up", &["doctor", "error", "completions"]),
 ];
 

@@ -14,6 +14,7 @@ use errors::{Error, PARTIAL, Warnings, codes};
 use host::Pipeline;
 use host::config::OnError;
 use indicatif::{ProgressBar, ProgressStyle};
+use java_compiler::program_compiler::Program;
 use local_files::atomic;
 use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag::register_conditional_shutdown;
@@ -26,6 +27,7 @@ use static_instrumentation::paths::Paths;
 use static_instrumentation::{Record, runtime};
 use tempfile::NamedTempFile;
 
+use crate::advice_arguments::AdviceArguments;
 use crate::args::{ConfigurationArguments, Plugins, output_path};
 
 const AFTER_HELP: &str = "\
@@ -38,6 +40,7 @@ Signed jars lose their signature. Other files are copied unchanged. Outputs appe
 Examples:
   classhook instrument app.jar -o app-recording.jar --embed --baseline classhook/app.hook
   java -jar app-recording.jar && classhook report classhook
+  classhook instrument app.jar -o app-advised.jar --advice SlowSql.java
   classhook instrument build/classes libs/core.jar -o build/recording --runtime build/classhook-runtime.jar";
 
 /// The treatment of files with one name and different contents.
@@ -91,6 +94,9 @@ pub struct Instrument {
     /// The plugins.
     #[command(flatten)]
     pub plugins: Plugins,
+    /// Advice in Java.
+    #[command(flatten)]
+    pub advice: AdviceArguments,
     /// Settings of the plugins.
     #[command(flatten)]
     pub configuration: ConfigurationArguments,
@@ -122,7 +128,9 @@ impl Instrument {
     }
 
     fn instrument(&self, paths: &Paths) -> Result<u8, Error> {
-        let settings = self.configuration.value().into();
+        let mut settings = self.configuration.value().into();
+        let program = Program::Files(&self.inputs);
+        let _advice = self.advice.add_to(&mut settings, program)?;
         let (_, config) = check(&settings, &self.plugins.names, None)?;
         let pipeline = Pipeline::with_plan_cache(&config, &PluginCompiler)?;
         let instrumenter = Instrumenter::new(pipeline, self.baseline.is_some(), interrupts()?);

@@ -4,9 +4,11 @@ use agent_launch::checked_options::{CheckedOptions, run_id};
 use clap::Args;
 use errors::Error;
 use java_builds::Build;
+use java_compiler::program_compiler::Program;
 use standard_streams::show::{self, say};
 use trace_reports::plugin_tables;
 
+use crate::advice_arguments::AdviceArguments;
 use crate::args::{EventFileArguments, Plugins, Start};
 use crate::build_output::BuildOutput;
 
@@ -19,6 +21,7 @@ It is 3 in place of 0 if a plugin was switched off or failed on every class that
 Examples:
   classhook run -- java -jar app.jar
   classhook run --select 'com.acme.**' --on-error strict -- mvn test
+  classhook run --advice SlowSql.java -- java -jar app.jar
   classhook run --plugin count-calls.wasm --grant probes --output out -- java -jar app.jar";
 
 /// Records a command that starts JVMs, without a report.
@@ -28,6 +31,9 @@ pub struct Run {
     /// The plugins.
     #[command(flatten)]
     pub plugins: Plugins,
+    /// Advice in Java.
+    #[command(flatten)]
+    pub advice: AdviceArguments,
     /// The limit of event files.
     #[command(flatten)]
     pub event_files: EventFileArguments,
@@ -45,6 +51,8 @@ impl Run {
         let mut settings = self.event_files.added(self.start.settings.value());
         let build = Build::of(&self.start.command);
         let place = BuildOutput::set(build.as_ref(), &run_id(), &mut settings)?;
+        let program = Program::Command(&self.start.command);
+        let _advice = self.advice.add_to(&mut settings, program)?;
         let checked = CheckedOptions::new(&settings, &self.plugins.names, None)?;
         let launched = checked.launch_into(&self.start.command, None)?;
         let observers =

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::settings::{Config, PluginConfig};
+use super::settings::{Config, PluginConfig, PluginSource};
 use super::suggest;
 use super::values::{
     check_grant, check_selector, parse_address, parse_file_name, parse_hits, parse_log,
@@ -33,6 +33,8 @@ A comma or backslash inside a value is written \\, or \\\\.
                      of the boot and platform loaders), natives (spans on native
                      methods), jvm-events.samples and others (events of the JVM).
                      For the plugins of plugin=, else for all
+  advice=FILE        load the bundled plugin advice with the configuration in this JSON
+                     file, which `classhook run --advice` and others write
   settings=JSON      configure the plugins of plugin=, else all, with this
                      [plugin.config] as JSON
   when=CONDITION     keep only single calls that match, of the plugins of plugin=,
@@ -105,13 +107,14 @@ A comma or backslash inside a value is written \\, or \\\\.
   help               print this text and run the JVM without the agent
 ";
 
-const KEYS: [&str; 38] = [
+const KEYS: [&str; 39] = [
     "config",
     "output",
     "file-name",
     "plugin",
     "select",
     "grant",
+    "advice",
     "settings",
     "when",
     "show",
@@ -186,6 +189,7 @@ struct Lists {
     select: Option<Vec<String>>,
     grant: Option<Vec<String>>,
     settings: Option<serde_json::Value>,
+    advice: Option<PluginConfig>,
     watch: WatchTexts,
 }
 
@@ -193,7 +197,8 @@ impl Lists {
     /// Adds named plugins to those of a configuration file, or replaces the default plugin.
     fn apply(self, config: &mut Config) -> Result<(), Error> {
         let watch = self.watch.parse()?;
-        let replaced = !self.plugins.is_empty() && config.source.is_none();
+        let is_named = !self.plugins.is_empty() || self.advice.is_some();
+        let replaced = is_named && config.source.is_none();
         if self.none || replaced {
             config.plugins.clear();
         }
@@ -203,12 +208,15 @@ impl Lists {
             config.plugins.len()
         };
         config.plugins.extend(self.plugins);
+        config.plugins.extend(self.advice);
+        names_differ(&config.plugins)?;
         for plugin in config.plugins.iter_mut().skip(first) {
             plugin.select = self
                 .select
                 .clone()
                 .unwrap_or_else(|| std::mem::take(&mut plugin.select));
-            if let Some(settings) = &self.settings {
+            let is_advice = plugin.source == PluginSource::Bundled(ADVICE.to_owned());
+            if let Some(settings) = self.settings.as_ref().filter(|_| !is_advice) {
                 plugin.config = settings.clone();
             }
             if let Some(grant) = &self.grant {
@@ -231,19 +239,11 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
         "plugin" if value == "none" => lists.none = true,
         "plugin" => {
             let plugin = PluginConfig::from_reference(value, Path::new(""))?;
-            let taken = |other: &PluginConfig| other.name == plugin.name;
-            if lists.plugins.iter().any(taken)
-                || (config.source.is_some() && config.plugins.iter().any(taken))
-            {
-                return Err(Error::mistake(
-                    codes::H0105,
-                    format!("two plugins have the name `{}`", plugin.name),
-                ));
-            }
             lists.plugins.push(plugin);
         }
         "select" => extend(&mut lists.select, value, check_selector)?,
         "grant" => extend(&mut lists.grant, value, check_grant)?,
+        "advice" => lists.advice = Some(read_advice(Path::new(value))?),
         "settings" => lists.settings = Some(parse_settings(value)?),
         "when" => lists.watch.when = Some(value.to_owned()),
         "show" => lists.watch.show = Some(value.to_owned()),
@@ -280,6 +280,49 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
         "log" => config.agent.log = parse_log(value)?,
         "help" => config.help = true,
         _ => return Err(unknown(key)),
+    }
+    Ok(())
+}
+
+/// The bundled plugin whose configuration is a file of its own.
+const ADVICE: &str = "advice";
+
+/// Returns the plugin with the configuration in a file.
+fn read_advice(path: &Path) -> Result<PluginConfig, Error> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Error::mistake(
+            codes::H0102,
+            format!("the advice {} cannot be read", path.display()),
+        )
+        .with("found", error.to_string())
+    })?;
+    let wrong = |found: String| {
+        let text = format!("the advice {} is not a JSON object", path.display());
+        Error::mistake(codes::H0105, text)
+            .with("found", found)
+            .with("help", "`classhook run --advice` writes such a file")
+    };
+    let config = match serde_json::from_str(&text) {
+        Ok(config @ serde_json::Value::Object(_)) => config,
+        Ok(_) => return Err(wrong("another value".to_owned())),
+        Err(error) => return Err(wrong(error.to_string())),
+    };
+    Ok(PluginConfig {
+        config,
+        ..PluginConfig::bundled(ADVICE)
+    })
+}
+
+/// Checks that each plugin has a name of its own.
+fn names_differ(plugins: &[PluginConfig]) -> Result<(), Error> {
+    for (number, plugin) in plugins.iter().enumerate() {
+        let mut before = plugins.iter().take(number);
+        if before.any(|other| other.name == plugin.name) {
+            return Err(Error::mistake(
+                codes::H0105,
+                format!("two plugins have the name `{}`", plugin.name),
+            ));
+        }
     }
     Ok(())
 }

@@ -160,7 +160,7 @@ pub enum PluginSource {
 pub const SESSION_MARK: char = '#';
 
 /// The plugins inside the agent.
-pub const BUNDLED: [&str; 3] = ["coverage", "patch", "trace"];
+pub const BUNDLED: [&str; 4] = ["advice", "coverage", "patch", "trace"];
 
 /// The valid values of `grant`. `probes` and `rewrite` are interfaces that a plugin imports. `boot`
 /// shows the plugin classes of the boot and platform loaders. `natives` lets it wrap native
@@ -262,6 +262,7 @@ impl Default for Config {
 /// Returns the implicit grants: those that a bundled plugin needs.
 fn needed(source: &PluginSource) -> Vec<String> {
     let needed: &[&str] = match source {
+        PluginSource::Bundled(name) if name == "advice" => &["helpers", "rewrite"],
         PluginSource::Bundled(name) if name == "patch" => &["rewrite"],
         PluginSource::Bundled(name) if name == "trace" => &["probes", "natives"],
         PluginSource::Bundled(_) => &["probes"],

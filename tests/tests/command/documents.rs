@@ -75,6 +75,16 @@ fn first_steps_do_what_their_pages_show() {
 }
 
 #[test]
+fn advice_does_what_its_page_shows() {
+    const PAGE: &str = "docs/how-to/advice.md";
+    for jdk in jdks::main_two() {
+        let folder = checkout();
+        let printed = shell(&jdk, folder.path(), &blocks(PAGE, "sh").join("\n"));
+        assert_shown(PAGE, &printed);
+    }
+}
+
+#[test]
 fn first_steps_without_an_agent_measure_the_same() {
     let recipe = blocks("docs/static.md", "sh").swap_remove(0);
     let summary = blocks(FIRST_STEPS[0], "text").swap_remove(0);
@@ -139,7 +149,10 @@ fn options_of(command: &str) -> (Vec<&str>, Vec<&str>) {
     let own = command.split(" -- ").next().unwrap_or_default();
     let own = own.split(['|', '#', '>']).next().unwrap_or_default();
     let words: Vec<&str> = own.split_whitespace().skip(1).collect();
-    let count = if words[0] == "plugin" { 2 } else { 1 };
+    let count = match words[0] {
+        "plugin" | "advice" => 2,
+        _ => 1,
+    };
     let (subcommand, rest) = words.split_at(count);
     let options = rest.iter().filter(|word| word.starts_with("--"));
     let names = options.filter_map(|word| word.split('=').next());

@@ -16,7 +16,7 @@ fn compiled(programs: &[&str], folder: &Path) -> PathBuf {
     let file = |name: &&str| workspace::test_file(&format!("java/static/{name}.java"));
     let sources: Vec<PathBuf> = programs.iter().map(file).collect();
     let sources: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
-    let runtime = runtime::kept_folder().display().to_string();
+    let runtime = runtime::kept_folder("runtime").display().to_string();
     let options = ["--release", "8", "-Xlint:-options", "-cp", &runtime];
     javac::compile(&jdks::newest(), &sources, folder, &options)
 }
@@ -125,15 +125,17 @@ fn shutdown_hook_that_marks_a_file_for_deletion_is_not_held_up() {
 }
 
 #[test]
-fn kept_runtime_equals_the_output_of_the_compiler() {
+fn kept_class_files_equal_the_output_of_the_compiler() {
     let full = jdks::full();
     let jdk = full.iter().find(|jdk| jdk.feature == runtime::COMPILER);
     let jdk = jdk.expect("a JDK 17 to compile with");
-    let folder = scratch();
-    assert!(
-        runtime::compiled(jdk, folder.path()) == runtime::kept(),
-        "run `cargo xtask runtime`"
-    );
+    for of in runtime::KEPT {
+        let folder = scratch();
+        assert!(
+            runtime::compiled(of, jdk, folder.path()) == runtime::kept(of),
+            "{of}: run `cargo xtask runtime`"
+        );
+    }
 }
 
 /// Instruments `Ending` and returns its class path.

@@ -18,7 +18,7 @@ struct Layer {
     tests: &'static [&'static str],
 }
 
-const LAYERS: [Layer; 59] = [
+const LAYERS: [Layer; 60] = [
     Layer {
         name: "classhook-jvms",
         product: &[],
@@ -186,6 +186,20 @@ const LAYERS: [Layer; 59] = [
             "local-files",
             "coverage-inputs",
             "control",
+            "classhook-rewriter",
+        ],
+        tests: &[],
+    },
+    Layer {
+        name: "advice",
+        product: &[
+            "classhook-jvms",
+            "classhook-globs",
+            "errors",
+            "attach",
+            "local-files",
+            "coverage-inputs",
+            "java-compiler",
             "classhook-rewriter",
         ],
         tests: &[],
@@ -547,6 +561,7 @@ const LAYERS: [Layer; 59] = [
             "coverage-rules",
             "differential-coverage",
             "java-compiler",
+            "advice",
             "java-builds",
             "static-instrumentation",
             "control",

@@ -1,0 +1,62 @@
+//! The package `io.github.classhook.advice`, as `advice/java/classes` has it.
+
+use std::io::{Seek, Write};
+
+use zip::result::ZipResult;
+use zip::write::{SimpleFileOptions, ZipWriter};
+
+/// Name and bytes of a class file.
+type File = (&'static str, &'static [u8]);
+
+macro_rules! files {
+    ($($name:literal),* $(,)?) => {
+        [$((
+            concat!("io/github/classhook/advice/", $name, ".class"),
+            include_bytes!(concat!("../java/classes/io/github/classhook/advice/", $name, ".class")),
+        )),*]
+    };
+}
+
+/// The package of the annotations.
+pub const PACKAGE: &str = "io/github/classhook/advice/";
+
+/// The annotations, which javac needs and no JVM loads.
+pub const ANNOTATIONS: [File; 11] = files![
+    "Advice",
+    "AllArguments",
+    "Argument",
+    "FromEntry",
+    "Method",
+    "OnEntry",
+    "OnExit",
+    "Returned",
+    "Setting",
+    "This",
+    "Thrown",
+];
+
+/// The class that runs in the program beside each class with advice.
+pub const GUARD: &[u8] =
+    include_bytes!("../java/classes/io/github/classhook/advice/AdviceGuard.class");
+
+/// Internal name of [`GUARD`].
+pub const GUARD_NAME: &str = "io/github/classhook/advice/AdviceGuard";
+
+const MANIFEST: &str =
+    "Manifest-Version: 1.0\r\nAutomatic-Module-Name: io.github.classhook.advice\r\n\r\n";
+
+/// Writes the annotations as a jar, `classhook-advice.jar`. The bytes are always the same.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_jar<W: Write + Seek>(out: W) -> ZipResult<()> {
+    let options = SimpleFileOptions::default().last_modified_time(zip::DateTime::default());
+    let mut jar = ZipWriter::new(out);
+    let manifest = [("META-INF/MANIFEST.MF", MANIFEST.as_bytes())];
+    for (name, bytes) in manifest.into_iter().chain(ANNOTATIONS) {
+        jar.start_file(name, options)?;
+        jar.write_all(bytes)?;
+    }
+    jar.finish()?.flush()?;
+    Ok(())
+}

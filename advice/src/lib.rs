@@ -1,0 +1,25 @@
+//! Advice in Java: static methods with annotations, which run in the methods of a program.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`api`] | the annotations and the guard, as class files and as a jar |
+//! | [`files`] | sources, class files and jars with advice |
+//! | [`model`] | the classes with advice, read from class files and checked |
+//! | [`guard`] | the class between program and advice |
+//! | [`settings`] | values for the fields with `@Setting` |
+//! | [`prepared`] | the configuration of the bundled plugin `advice` |
+//!
+//! The command reads annotations and names mistakes with file and line; the plugin selects methods
+//! and plans calls of the guard.
+#![forbid(unsafe_code)]
+
+pub mod api;
+pub mod files;
+pub mod guard;
+pub mod model;
+mod places;
+pub mod prepared;
+pub mod settings;
+mod writer;
+
+pub use model::{AdviceClass, Binding, Hook, Value, When};

@@ -1,0 +1,76 @@
+//! The configuration of the bundled plugin `advice`, as JSON.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value as Json, json};
+
+use crate::api;
+use crate::guard;
+use crate::model::{AdviceClass, Hook, Value, When};
+use crate::settings::Initial;
+
+/// Returns the configuration for these classes, each with the initial values of its settings.
+#[must_use]
+pub fn configuration(advice: &[AdviceClass], initial: &[Vec<Initial>]) -> Json {
+    let none = Vec::new();
+    let classes = advice.iter().enumerate();
+    let classes: Vec<Json> = classes
+        .map(|(number, advice)| class(advice, initial.get(number).unwrap_or(&none)))
+        .collect();
+    json!({ "advice": classes })
+}
+
+fn class(advice: &AdviceClass, initial: &[Initial]) -> Json {
+    let guard = guard::write(advice, initial);
+    let files = advice.classes.iter().map(Vec::as_slice);
+    let files = files.chain([api::GUARD, guard.as_slice()]);
+    let files: Vec<String> = files.map(|bytes| STANDARD.encode(bytes)).collect();
+    let hooks = advice.hooks.iter().enumerate();
+    let hooks: Vec<Json> = hooks
+        .map(|(number, hook)| hook_of(advice, hook, number))
+        .collect();
+    json!({
+        "name": advice.name.replace('/', "."),
+        "at": advice.at,
+        "methods": advice.patterns,
+        "classes": files, // the last two are the guard and its calls
+        "hooks": hooks,
+    })
+}
+
+fn hook_of(advice: &AdviceClass, hook: &Hook, number: usize) -> Json {
+    let values = guard::given(hook);
+    let values: Vec<Json> = values
+        .map(|binding| json!({ "value": name(binding.value), "argument": position(binding.value), "type": binding.descriptor }))
+        .collect();
+    json!({
+        "name": hook.called(advice),
+        "at": hook.at,
+        "entry": hook.when == When::Entry,
+        "on-return": hook.on_return,
+        "on-throw": hook.on_throw,
+        "call": guard::method_name(hook, number),
+        "descriptor": guard::descriptor(hook),
+        "keyed": guard::is_keyed(hook),
+        "values": values,
+    })
+}
+
+fn name(value: Value) -> &'static str {
+    match value {
+        Value::This => "this",
+        Value::Argument(_) => "argument",
+        Value::AllArguments => "all-arguments",
+        Value::Returned => "returned",
+        Value::Thrown => "thrown",
+        Value::FromEntry => "from-entry", // the guard has it
+        Value::Method => "method",
+    }
+}
+
+fn position(value: Value) -> u8 {
+    match value {
+        Value::Argument(position) => position,
+        _ => 0,
+    }
+}

@@ -1,0 +1,373 @@
+//! Generates the calls of the guard.
+
+use classhook_sdk::access_flags::ACC_STATIC;
+use classhook_sdk::descriptor::{BaseType, FieldType, MethodDescriptor};
+use classhook_sdk::edit::{Assemble, Member, Snippet};
+use classhook_sdk::prelude::*;
+use classhook_sdk::{names, opcode};
+
+use crate::settings::{Binding, Hook, Value};
+
+/// A place in a method at which advice runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Before the first instruction.
+    Entry,
+    /// Before the return instructions; the stack holds the result.
+    Return,
+    /// Where an exception leaves the method; the stack holds it.
+    Throw,
+}
+
+/// The advised method.
+pub struct Advised<'m, 'c> {
+    pub method: &'m Method<'c>,
+    pub descriptor: MethodDescriptor<'m>,
+    /// Internal name of its class.
+    pub class: &'m str,
+}
+
+/// The reason why a method of the advice cannot run in a method.
+pub type Misfit = String;
+
+/// The type of `Object`, which takes every value.
+const OBJECT: FieldType<'static> = FieldType::Class(b"java/lang/Object");
+/// The snippet's local variable for the result or exception.
+const KEPT: i32 = 0;
+
+impl Advised<'_, '_> {
+    /// The method as in Java: `com.acme.Shop.find(java.lang.String,int)`.
+    pub fn text(&self) -> String {
+        let types = self.descriptor.parameters();
+        let types: Vec<String> = types.map(|found| found.to_java(names::binary)).collect();
+        let class = names::binary(self.class);
+        format!("{class}.{}({})", self.method.name(), types.join(","))
+    }
+
+    /// A number that identifies the method: the guard finds the value of the entry by it.
+    fn number(&self) -> i32 {
+        let parts = [self.class, self.method.name(), self.method.descriptor()];
+        let bytes = parts.into_iter().flat_map(str::bytes);
+        let hash = bytes.fold(0x811c_9dc5_u32, |hash, byte| {
+            (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193) // FNV-1a
+        });
+        hash.cast_signed()
+    }
+
+    fn is_static(&self) -> bool {
+        self.method.access_flags() & ACC_STATIC != 0
+    }
+
+    /// Generates the end of a call whose value no advice reads.
+    pub fn drop_call(&self, guard: &str) -> Snippet {
+        let mut code = Snippet::new();
+        code.push_int(self.number());
+        code.invoke(
+            opcode::INVOKESTATIC,
+            Member::of_class(guard, "drop", "(I)V"),
+        );
+        code
+    }
+
+    /// Generates the call of `calls`, the class between program and advice.
+    ///
+    /// # Errors
+    /// If a value does not exist at this end, or is of another type.
+    pub fn call(&self, hook: &Hook, end: End, calls: &str) -> std::result::Result<Snippet, Misfit> {
+        let mut code = Snippet::new();
+        let kept = match end {
+            End::Entry => None,
+            End::Return => self.descriptor.return_type(),
+            End::Throw => Some(FieldType::Class(b"java/lang/Throwable")),
+        };
+        let kept = kept.filter(|_| {
+            let mut values = hook.values.iter();
+            values.any(|binding| {
+                matches!(
+                    (binding.value, end),
+                    (Value::Returned, End::Return) | (Value::Thrown, End::Throw)
+                )
+            })
+        });
+        if let Some(kept) = kept {
+            let dup = match kept.slots() {
+                2 => opcode::DUP2,
+                _ => opcode::DUP,
+            };
+            code.op(dup, 0).op(family(kept, opcode::ISTORE), KEPT);
+        }
+        if end != End::Entry {
+            self.expect_unassigned(hook)?;
+        }
+        for binding in &hook.values {
+            let expected = FieldType::parse(binding.r#type.as_bytes())
+                .map_err(|_| format!("`{}` is no type", binding.r#type))?;
+            self.push(&mut code, binding, expected, end)?;
+        }
+        if hook.keyed {
+            code.push_int(self.number());
+        }
+        let target = Member::of_class(calls, &hook.call, &hook.descriptor);
+        code.invoke(opcode::INVOKESTATIC, target);
+        Ok(code)
+    }
+
+    /// Checks that the method does not assign the variables whose values the advice gets at the
+    /// exit.
+    fn expect_unassigned(&self, hook: &Hook) -> std::result::Result<(), Misfit> {
+        let all = self
+            .method
+            .instructions()
+            .map_err(|refused| refused.message)?;
+        let assigned: Vec<(u16, u16)> = all.iter().filter_map(assigned).collect();
+        let is_assigned = |slot: u16, slots: u16| {
+            let mut stores = assigned.iter();
+            stores.any(|(at, wide)| at < &(slot + slots) && slot < at + wide)
+        };
+        let receiver = u16::from(!self.is_static());
+        for binding in &hook.values {
+            let mut slot = receiver;
+            for (position, found) in (0..=u8::MAX).zip(self.descriptor.parameters()) {
+                let is_meant = match binding.value {
+                    Value::AllArguments => true,
+                    Value::Argument => binding.argument == position,
+                    _ => false,
+                };
+                if is_meant && is_assigned(slot, found.slots()) {
+                    return Err(format!(
+                        "the method assigns argument {position}, so only a method with @OnEntry gets it"
+                    ));
+                }
+                slot += found.slots();
+            }
+            if binding.value == Value::This && receiver == 1 && is_assigned(0, 1) {
+                return Err("the method stores to the variable of `this`".to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    fn push(
+        &self,
+        code: &mut Snippet,
+        binding: &Binding,
+        expected: FieldType<'_>,
+        end: End,
+    ) -> std::result::Result<(), Misfit> {
+        match binding.value {
+            Value::This => self.push_this(code, expected, end),
+            Value::Argument => self.push_argument(code, binding.argument, expected),
+            Value::AllArguments => {
+                self.push_all(code);
+                Ok(())
+            }
+            Value::Method => {
+                code.push_string(&self.text());
+                Ok(())
+            }
+            Value::Thrown => {
+                match end {
+                    End::Throw => drop(code.op(opcode::ALOAD, KEPT)),
+                    _ => drop(code.push_null()),
+                }
+                Ok(())
+            }
+            Value::Returned => self.push_returned(code, expected, end),
+        }
+    }
+
+    fn push_this(
+        &self,
+        code: &mut Snippet,
+        expected: FieldType<'_>,
+        end: End,
+    ) -> std::result::Result<(), Misfit> {
+        if self.is_static() {
+            return Err("@This has no value in a static method".to_owned());
+        }
+        if self.method.name() == names::INIT {
+            match end {
+                End::Entry => {
+                    let text = "@This has no value at the entry of a constructor: the object is not initialized yet";
+                    return Err(text.to_owned());
+                }
+                End::Throw => {
+                    code.push_null();
+                    return Ok(());
+                }
+                End::Return => {}
+            }
+        }
+        let this = FieldType::Class(self.class.as_bytes());
+        expect("@This", expected, this)?;
+        code.load_this();
+        Ok(())
+    }
+
+    fn push_argument(
+        &self,
+        code: &mut Snippet,
+        position: u8,
+        expected: FieldType<'_>,
+    ) -> std::result::Result<(), Misfit> {
+        let what = format!("@Argument({position})");
+        let Some(found) = self.descriptor.parameters().nth(position.into()) else {
+            let count = self.descriptor.parameters().count();
+            let has = match count {
+                1 => "1 parameter".to_owned(),
+                count => format!("{count} parameters"),
+            };
+            return Err(format!("{what}: the method has {has}"));
+        };
+        expect(&what, expected, found)?;
+        code.load_argument(position);
+        box_for(code, expected, found);
+        Ok(())
+    }
+
+    fn push_all(&self, code: &mut Snippet) {
+        let types: Vec<FieldType<'_>> = self.descriptor.parameters().collect();
+        code.push_int(i32::try_from(types.len()).unwrap_or_default())
+            .with_type(opcode::ANEWARRAY, "java/lang/Object");
+        for (position, found) in (0..=u8::MAX).zip(types) {
+            code.op(opcode::DUP, 0)
+                .push_int(position.into())
+                .load_argument(position);
+            box_for(code, OBJECT, found);
+            code.op(opcode::AASTORE, 0);
+        }
+    }
+
+    fn push_returned(
+        &self,
+        code: &mut Snippet,
+        expected: FieldType<'_>,
+        end: End,
+    ) -> std::result::Result<(), Misfit> {
+        let returned = self.descriptor.return_type();
+        match returned {
+            Some(found) => expect("@Returned", expected, found)?,
+            None if expected.is_reference() => {}
+            None => return Err("@Returned: the method returns nothing".to_owned()),
+        }
+        match returned.filter(|_| end == End::Return) {
+            Some(found) => {
+                code.op(family(found, opcode::ILOAD), KEPT);
+                box_for(code, expected, found);
+            }
+            None => push_nothing(code, expected),
+        }
+        Ok(())
+    }
+}
+
+/// Returns the slot and the number of slots that an instruction assigns.
+fn assigned(instruction: &Instruction) -> Option<(u16, u16)> {
+    let Instruction {
+        opcode, operand, ..
+    } = instruction;
+    let (family, slot) = match *opcode {
+        opcode::ISTORE..=opcode::ASTORE => (opcode - opcode::ISTORE, *operand),
+        opcode::ISTORE_0..=opcode::ASTORE_3 => {
+            let short = opcode - opcode::ISTORE_0;
+            (short / 4, i32::from(short % 4))
+        }
+        opcode::IINC => (0, *operand),
+        _ => return None,
+    };
+    let slots = if matches!(family, 1 | 3) { 2 } else { 1 };
+    Some((u16::try_from(slot).ok()?, slots))
+}
+
+/// Checks that a value of the type `found` may be one of the type `expected`. A plugin knows no
+/// class hierarchy, so the guard casts what is not certain.
+fn expect(
+    what: &str,
+    expected: FieldType<'_>,
+    found: FieldType<'_>,
+) -> std::result::Result<(), Misfit> {
+    let fits = match (expected, found) {
+        (OBJECT, _) => true,
+        (FieldType::Base(_), _) | (_, FieldType::Base(_)) => expected == found,
+        (_, OBJECT) => false,
+        (one, other) => one == other || !(is_final(one) || is_array(one) != is_array(other)),
+    };
+    match fits {
+        true => Ok(()),
+        false => Err(format!(
+            "{what} has the type {}, and the value {}",
+            expected.to_java(names::binary),
+            found.to_java(names::binary)
+        )),
+    }
+}
+
+fn is_array(found: FieldType<'_>) -> bool {
+    matches!(found, FieldType::Array(_))
+}
+
+/// Checks for a type without subtypes.
+fn is_final(found: FieldType<'_>) -> bool {
+    match found.element().1 {
+        FieldType::Base(_) => true,
+        FieldType::Class(name) => matches!(
+            name,
+            b"java/lang/String"
+                | b"java/lang/Class"
+                | b"java/lang/Boolean"
+                | b"java/lang/Byte"
+                | b"java/lang/Character"
+                | b"java/lang/Short"
+                | b"java/lang/Integer"
+                | b"java/lang/Long"
+                | b"java/lang/Float"
+                | b"java/lang/Double"
+        ),
+        FieldType::Array(_) => false,
+    }
+}
+
+/// Converts `iload` or `istore` to the instruction for values of a type.
+fn family(found: FieldType<'_>, of_int: u8) -> u8 {
+    let offset = match found {
+        FieldType::Base(BaseType::Long) => 1,
+        FieldType::Base(BaseType::Float) => 2,
+        FieldType::Base(BaseType::Double) => 3,
+        FieldType::Base(_) => 0,
+        FieldType::Class(_) | FieldType::Array(_) => 4,
+    };
+    of_int + offset
+}
+
+/// Converts a primitive value on the stack to an object, if the advice expects `Object`.
+fn box_for(code: &mut Snippet, expected: FieldType<'_>, found: FieldType<'_>) {
+    let FieldType::Base(base) = found else {
+        return;
+    };
+    if !expected.is_reference() {
+        return;
+    }
+    let owner = match base {
+        BaseType::Boolean => "java/lang/Boolean",
+        BaseType::Byte => "java/lang/Byte",
+        BaseType::Char => "java/lang/Character",
+        BaseType::Short => "java/lang/Short",
+        BaseType::Int => "java/lang/Integer",
+        BaseType::Long => "java/lang/Long",
+        BaseType::Float => "java/lang/Float",
+        BaseType::Double => "java/lang/Double",
+    };
+    let descriptor = format!("({})L{owner};", char::from(base.letter()));
+    let value_of = Member::of_class(owner, "valueOf", &descriptor);
+    code.invoke(opcode::INVOKESTATIC, value_of);
+}
+
+fn push_nothing(code: &mut Snippet, expected: FieldType<'_>) {
+    match expected {
+        FieldType::Base(BaseType::Long) => drop(code.push_long(0)),
+        FieldType::Base(BaseType::Float) => drop(code.push_float(0.0)),
+        FieldType::Base(BaseType::Double) => drop(code.push_double(0.0)),
+        FieldType::Base(_) => drop(code.push_int(0)),
+        FieldType::Class(_) | FieldType::Array(_) => drop(code.push_null()),
+    }
+}

@@ -1,0 +1,120 @@
+//! The configuration of the plugin, which the command prepares from class files.
+
+use classhook_sdk::prelude::*;
+
+/// The plugin's table in `classhook.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The classes with advice.
+    pub advice: Vec<WrittenAdvice>,
+}
+
+/// A class with advice.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WrittenAdvice {
+    /// Its name, with dots.
+    pub name: String,
+    /// File and line of its declaration.
+    pub at: String,
+    /// The patterns of the methods.
+    pub methods: Vec<String>,
+    /// The class files for the program, in Base64. The last two are the guard, and its calls of the
+    /// advice.
+    pub classes: Vec<String>,
+    /// The methods of the advice.
+    pub hooks: Vec<Hook>,
+}
+
+/// A method of the advice.
+#[derive(Deserialize, Debug, Clone)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Hook {
+    /// Its name, for notes.
+    pub name: String,
+    /// File and line.
+    pub at: String,
+    /// It runs at the entry, not at the exit.
+    pub entry: bool,
+    /// It runs where the method returns.
+    pub on_return: bool,
+    /// It runs where an exception leaves the method.
+    pub on_throw: bool,
+    /// The method of the guard to call.
+    pub call: String,
+    /// The descriptor of that method.
+    pub descriptor: String,
+    /// The number of the call is the last argument.
+    pub keyed: bool,
+    /// The arguments before that.
+    pub values: Vec<Binding>,
+}
+
+/// An argument of the guard's method.
+#[derive(Deserialize, Debug, Clone)]
+#[serde(deny_unknown_fields)]
+pub struct Binding {
+    /// The kind of value.
+    pub value: Value,
+    /// The position of an argument.
+    pub argument: u8,
+    /// The descriptor of the type that the advice expects.
+    pub r#type: String,
+}
+
+/// The kinds of values.
+#[derive(Deserialize, Debug, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Value {
+    This,
+    Argument,
+    AllArguments,
+    Returned,
+    Thrown,
+    Method,
+}
+
+/// Decodes Base64 with padding (RFC 4648, section 4).
+pub fn decode(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut bits, mut count) = (0_u32, 0);
+    for letter in text.trim_end_matches('=').bytes() {
+        let six = match letter {
+            b'A'..=b'Z' => letter - b'A',
+            b'a'..=b'z' => letter - b'a' + 26,
+            b'0'..=b'9' => letter - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return None,
+        };
+        bits = bits << 6 | u32::from(six);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count) as u8);
+            bits &= (1 << count) - 1;
+        }
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_decoded() {
+        for (text, expected) in [
+            ("", &b""[..]),
+            ("Zg==", b"f"),
+            ("Zm8=", b"fo"),
+            ("Zm9v", b"foo"),
+            ("Zm9vYmFy", b"foobar"),
+            ("/+8=", &[0xff, 0xef]),
+        ] {
+            assert_eq!(decode(text).as_deref(), Some(expected), "{text}");
+        }
+        assert_eq!(decode("a b"), None);
+    }
+}

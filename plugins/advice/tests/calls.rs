@@ -1,0 +1,184 @@
+//! Tests the plugin with the rewriter's real views and rules.
+
+use classhook_testkit::{Harness, Transformed, java};
+use plugin_advice::AdviceCalls;
+
+/// Encodes as Base64 with padding (RFC 4648, section 4).
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for group in bytes.chunks(3) {
+        let three = [0, 1, 2].map(|at| u32::from(group.get(at).copied().unwrap_or(0)));
+        let bits = three[0] << 16 | three[1] << 8 | three[2];
+        for place in 0..4 {
+            let letter = LETTERS[(bits >> (18 - 6 * place) & 63) as usize];
+            text.push(if place > group.len() {
+                '='
+            } else {
+                char::from(letter)
+            });
+        }
+    }
+    text
+}
+
+/// Returns the class files of an advice, its guard and the calls between them.
+fn helpers() -> String {
+    let classes = [
+        java! { "class Own { static long start() { return 1; } static void end(long start, Object returned) {} }" },
+        java! { "class Guard { static void drop(int call) {} }" },
+        java! { "class Calls { static void entry0(int call) {} static void exit1(Object returned, int call) {} static void exit2(Object self, int first) {} }" },
+    ];
+    let classes = classes.map(|bytes| format!("{:?}", base64(&bytes)));
+    classes.join(", ")
+}
+
+fn hook(entry: bool, call: &str, descriptor: &str, more: &str) -> String {
+    format!(
+        "[[advice.hooks]]\nname = \"Own.{call}\"\nat = \"Own.java:4\"\nentry = {entry}\non-return = true\n\
+         call = \"{call}\"\ndescriptor = \"{descriptor}\"\n{more}\n"
+    )
+}
+
+fn settings(patterns: &str, hooks: &[String]) -> String {
+    format!(
+        "[[advice]]\nname = \"Own\"\nat = \"Own.java:2\"\nmethods = [{patterns}]\nclasses = [{}]\n{}",
+        helpers(),
+        hooks.concat()
+    )
+}
+
+/// A pair of methods that gives a value from the entry to returns, and one for the object and an argument.
+fn pair() -> [String; 2] {
+    [
+        hook(
+            true,
+            "entry0",
+            "(I)V",
+            "keyed = true\non-throw = true\nvalues = []",
+        ),
+        hook(
+            false,
+            "exit1",
+            "(Ljava/lang/Object;I)V",
+            "keyed = true\non-throw = false\nvalues = [{ value = \"returned\", argument = 0, type = \"Ljava/lang/Object;\" }]",
+        ),
+    ]
+}
+
+fn with_this() -> String {
+    let values = "values = [{ value = \"this\", argument = 0, type = \"Ljava/lang/Object;\" }, { value = \"argument\", argument = 0, type = \"I\" }]";
+    hook(
+        false,
+        "exit2",
+        "(Ljava/lang/Object;I)V",
+        &format!("keyed = false\non-throw = true\n{values}"),
+    )
+}
+
+fn shop() -> Vec<u8> {
+    java! { "class Shop { Shop(int x) {} long find(int x) { return x; } static void close(int x) {} void take(String x) {} int changed(int x) { x++; return x; } long moved(long x) { x = x + 1; return x; } }" }.to_vec()
+}
+
+fn transform(patterns: &str, hooks: &[String]) -> Transformed {
+    Harness::<AdviceCalls>::new(&settings(patterns, hooks)).transform(&shop())
+}
+
+#[test]
+fn pair_is_called_at_both_ends_and_dropped_where_no_advice_reads_it() {
+    let transformed = transform("\"Shop#find\"", &pair());
+    let text = transformed.to_string();
+    for part in [
+        "find(I)J entry",
+        "entry0 (I)V",
+        "java/lang/Long valueOf",
+        "exit1 (Ljava/lang/Object;I)V",
+        "find(I)J unwind",
+        "drop (I)V",
+        "calls Own.exit1 (Own.java:4) before it returns",
+    ] {
+        let words: Vec<&str> = part.split(' ').collect();
+        let has = |line: &str| words.iter().all(|word| line.contains(word));
+        assert!(
+            text.lines().any(has) || text.contains(part),
+            "{part}\n{text}"
+        );
+    }
+    assert!(transformed.splice().len() > shop().len());
+}
+
+#[test]
+fn star_leaves_constructors_out_and_a_pattern_excludes() {
+    let text = transform("\"Shop#*\", \"!Shop#close\"", &pair()).to_string();
+    assert!(text.contains("find(I)J") && text.contains("take"), "{text}");
+    assert!(
+        !text.contains("<init>") && !text.contains("close"),
+        "{text}"
+    );
+    let text = transform("\"Shop#<init>\"", &pair()).to_string();
+    assert!(text.contains("<init>(I)V"), "{text}");
+}
+
+#[test]
+fn method_that_does_not_fit_is_left_out_with_the_reason() {
+    let text = transform("\"Shop#*\"", &[with_this()]).to_string();
+    assert!(text.contains("the method assigns argument 0"), "{text}");
+    assert!(
+        text.contains("@This has no value in a static method"),
+        "{text}"
+    );
+    let reason = "@Argument(0) has the type int, and the value java.lang.String";
+    assert!(text.contains(reason), "{text}");
+    assert!(
+        text.contains("calls Own.exit2 (Own.java:4) where an exception leaves it"),
+        "{text}"
+    );
+}
+
+#[test]
+fn named_class_without_a_fitting_method_is_refused_with_the_place() {
+    for (pattern, expected) in [
+        (
+            "\"Shop#fidn\"",
+            "Own.java:2: Shop has no method for `Shop#fidn` with code of its own; nearest: find(I)J",
+        ),
+        (
+            "\"Shop#close\"",
+            "Own.java:4: Own.exit2 does not fit Shop.close(int): @This has no value in a static method",
+        ),
+    ] {
+        let transformed = transform(pattern, &[with_this()]);
+        let error = transformed.error().map(ToString::to_string);
+        let error = error.unwrap_or_default();
+        assert!(error.contains(expected), "{error}");
+    }
+    assert!(transform("\"*#fidn\"", &[with_this()]).error().is_none());
+}
+
+#[test]
+fn supertypes_and_annotations_select_classes() {
+    let class = java! { "@Deprecated class Named implements Runnable { public void run() {} }" };
+    for (pattern, is_there) in [
+        ("\"<:java.lang.Runnable#run\"", true),
+        ("\"<:java.util.List#run\"", false),
+        ("\"@java.lang.Deprecated#*\"", true),
+        ("\"@java.lang.Override#*\"", false),
+    ] {
+        let transformed =
+            Harness::<AdviceCalls>::new(&settings(pattern, &pair())).transform(&class);
+        assert_eq!(
+            transformed.to_string().contains("entry0"),
+            is_there,
+            "{pattern}"
+        );
+    }
+}
+
+#[test]
+fn nonsense_is_refused_with_the_place() {
+    for pattern in ["\"#find\"", "\"Shop#\"", "\"a b#c\""] {
+        let error = Harness::<AdviceCalls>::try_config(&settings(pattern, &pair()));
+        let error = error.expect_err(pattern).to_string();
+        assert!(error.contains("Own.java:2: the pattern `"), "{error}");
+    }
+}
