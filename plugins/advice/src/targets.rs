@@ -138,9 +138,9 @@ impl OfClass<'_> {
         let is_special = name.starts_with('<');
         let includes = |pattern: &&Pattern| {
             let by_name = pattern.member.starts_with('<') || pattern.member == name;
-            pattern.matches_method(name, descriptor) && (by_name && !made || !is_special && !made)
+            !made && (by_name || !is_special) && pattern.matches_method(name, descriptor)
         };
         let excludes = |pattern: &&Pattern| pattern.matches_method(name, descriptor);
-        self.include.iter().any(|it| includes(it)) && !self.exclude.iter().any(|it| excludes(it))
+        self.include.iter().any(includes) && !self.exclude.iter().any(excludes)
     }
 }
