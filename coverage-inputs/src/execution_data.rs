@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use class_description::{Arena, describe_as};
-use coverage::analysis::{probe_count, unmeasured};
+use coverage::analysis::{add_implied, may_be_long, probe_count, unmeasured};
 use coverage::report::{ExecutionData, Session};
 use errors::{Error, Warning, Warnings, codes};
 use jvms::names::binary;
@@ -529,16 +529,17 @@ impl ExecutionDataStore {
     /// warning names the others.
     #[must_use]
     pub fn execution_data(&self, warnings: &mut Warnings) -> Vec<ExecutionData> {
-        let fits: Vec<bool> = self.classes.par_iter().map(has_jacocos_probes).collect();
+        let all = self.classes.par_iter().map(jacocos_probes);
+        let all: Vec<Option<Vec<bool>>> = all.collect();
         let (mut kept, mut left_out) = (Vec::new(), Vec::new());
-        for (class, fits) in self.classes.iter().zip(fits) {
-            match fits {
-                true => kept.push(ExecutionData {
+        for (class, probes) in self.classes.iter().zip(all) {
+            match probes {
+                Some(probes) => kept.push(ExecutionData {
                     id: class.id,
                     name: class.name.clone(),
-                    probes: class.probes.clone(),
+                    probes,
                 }),
-                false => left_out.push(class.name.as_str()),
+                None => left_out.push(class.name.as_str()),
             }
         }
         warnings.extend(not_for_jacoco(&left_out));
@@ -546,17 +547,25 @@ impl ExecutionDataStore {
     }
 }
 
-/// Checks whether JaCoCo has as many probes in a class. Its tools stop with an error at a class with subroutines that
-/// cannot be inlined.
-fn has_jacocos_probes(class: &MeasuredClass) -> bool {
+/// Returns the hits of JaCoCo's probes in a class, or nothing if JaCoCo has another number of probes. Its tools stop
+/// with an error at a class with subroutines that cannot be inlined.
+fn jacocos_probes(class: &MeasuredClass) -> Option<Vec<bool>> {
+    let mut probes = class.probes.clone();
     let bytes = class.bytes.as_ref().and_then(|bytes| bytes.inflate().ok());
-    let Some(bytes) = bytes.filter(|bytes| may_have_subroutines(bytes)) else {
-        return true;
+    let may_differ =
+        |bytes: &Vec<u8>| may_have_subroutines(bytes) || may_be_long(bytes.len(), probes.len());
+    let Some(bytes) = bytes.filter(may_differ) else {
+        return Some(probes);
     };
     let arena = Arena::new();
-    describe_as(class.id, &bytes, &arena).map_or(true, |description| {
-        unmeasured(&description).next().is_none() || probe_count(&description) != class.probes.len()
-    })
+    let Ok(description) = describe_as(class.id, &bytes, &arena) else {
+        return Some(probes);
+    };
+    if unmeasured(&description).next().is_some() && probe_count(&description) == probes.len() {
+        return None;
+    }
+    add_implied(&description, &mut probes);
+    Some(probes)
 }
 
 /// No class file of version 51 or above has `jsr` and `ret` (JVMS 4.9.1).

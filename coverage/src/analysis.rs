@@ -5,15 +5,19 @@
 //! branch counter if it has at least two branches.
 
 mod graph;
+mod implied;
 mod inlined;
 mod input;
 mod outcomes;
+mod ranges;
 
-use std::ops::Range;
+use std::borrow::Cow;
 
 use graph::Graph;
+pub use implied::{add_implied, implied_probes, may_be_long};
 use inlined::Inlined;
 use outcomes::Outcomes;
+pub(crate) use ranges::{line_ranges, probe_ranges};
 
 use crate::class::{ClassDescription, CodeDescription, MethodDescription};
 use crate::filter::{self, Counting, FilterContext, Nodes};
@@ -82,10 +86,11 @@ pub fn analyze_as(
     probes: Option<&[bool]>,
     lines: &[bool],
 ) -> Result<ClassCoverage, AnalysisError> {
+    let with_implied = probes.map(|probes| with_implied(class, probes));
     let mut analyzer = Analyzer {
         counting,
         class,
-        probes,
+        probes: with_implied.as_deref(),
         next_probe: 0,
         lines,
         next_line: 0,
@@ -137,6 +142,14 @@ pub fn analyze_as(
     }
 }
 
+fn with_implied<'p>(class: &ClassDescription<'_>, probes: &'p [bool]) -> Cow<'p, [bool]> {
+    let mut probes = Cow::Borrowed(probes);
+    if probes.contains(&true) && implied::may_lack_probes(class) {
+        add_implied(class, probes.to_mut());
+    }
+    probes
+}
+
 /// Checks whether a compiler has copied lines of other classes into this one.
 #[must_use]
 pub fn has_inlined_lines(class: &ClassDescription<'_>) -> bool {
@@ -149,38 +162,6 @@ pub fn has_inlined_lines(class: &ClassDescription<'_>) -> bool {
 #[must_use]
 pub fn probe_count(class: &ClassDescription<'_>) -> usize {
     probe_ranges(class).last().map_or(0, |range| range.end)
-}
-
-/// Returns the range of probe numbers of each method.
-pub(crate) fn probe_ranges(class: &ClassDescription<'_>) -> Vec<Range<usize>> {
-    ranges(class, input::probe_count)
-}
-
-/// Returns the range of line start numbers of each method.
-pub(crate) fn line_ranges(class: &ClassDescription<'_>) -> Vec<Range<usize>> {
-    ranges(class, |labels, _| labels.line_starts().count())
-}
-
-fn ranges(
-    class: &ClassDescription<'_>,
-    count: impl Fn(&Labels, &CodeDescription<'_>) -> usize,
-) -> Vec<Range<usize>> {
-    let mut labels = Labels::default();
-    let mut next = 0;
-    let methods = class.methods.iter();
-    let ranges = methods.map(|method| {
-        let count = match &method.code {
-            Some(code) => match input::mark(&mut labels, code) {
-                Ok(()) => count(&labels, code),
-                Err(Subroutine { .. }) => 0,
-            },
-            None => 0,
-        };
-        let first = next;
-        next += count;
-        first..next
-    });
-    ranges.collect()
 }
 
 /// Finds the methods without probes because they contain subroutines (`jsr`, `ret`; JVMS 6.5), with the bci of the
@@ -206,7 +187,7 @@ const LONGEST: usize = 65_535;
 /// Length of the shortest probe in bytes.
 const SHORTEST: usize = 5;
 
-/// Finds the methods that are too long even with the shortest probes, and their minimum length with these.
+/// Finds the methods that are too long even with the fewest and shortest probes, and their minimum length with these.
 pub fn without_room<'a>(
     class: &'a ClassDescription<'a>,
 ) -> impl Iterator<Item = (&'a MethodDescription<'a>, usize)> {
@@ -227,7 +208,11 @@ pub fn without_room<'a>(
         false => Vec::new(),
     };
     let methods = class.methods.iter().zip(ranges);
-    methods.filter_map(move |(method, probes)| Some((method, length(method, probes.len())?)))
+    methods.filter_map(move |(method, probes)| {
+        length(method, probes.len())?;
+        let implied = implied::count(method.code.as_ref()?, &probes);
+        Some((method, length(method, probes.len() - implied)?))
+    })
 }
 
 struct Analyzer<'a> {

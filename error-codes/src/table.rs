@@ -160,7 +160,7 @@ table! {
     H0410 []
         "the option string is no text";
     H0411 [3]
-        "methods of changed classes were left as they were, and are not measured, or are without the probes of one plugin, which the message names; exit code 3 of `instrument` if a method is not measured";
+        "methods of changed classes were left as they were, and are not measured, or are without the probes of one plugin, or some of them, as the message says; exit code 3 of `instrument` if a method is not measured";
     H0412 []
         "the socket that the agent is spoken to over cannot be made; an agent that came with the JVM works without, one that was attached does not stay";
     H0413 []

@@ -168,7 +168,8 @@ fn known_hits(agent: &Agent, plugin: &str) -> Vec<Executed> {
     };
     let classes = agent.results.table.classes_of(plugin).into_iter();
     let executed = classes.filter_map(|(name, fingerprint, range)| {
-        let probes = probes(&range)?;
+        let mut probes: Vec<bool> = probes(&range)?;
+        agent.results.table.add_implied(range, &mut probes);
         Some(Executed {
             name,
             fingerprint,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use errors::codes;
+use rewriter::limits::MAX_CODE_LENGTH;
 use rewriter::{MethodIndex, SkipReason, SpliceReport, Warning};
 
 use crate::plugin_failure::PluginFailure;
@@ -33,8 +34,9 @@ pub(crate) struct Spliced {
     pub(crate) skipped: Vec<(MethodIndex, String)>,
     /// Methods without the edits of one plugin, with the reason.
     pub(crate) partly: Vec<(MethodIndex, String)>,
-    /// Skipped methods that may fit with fewer or shorter probes.
-    pub(crate) oversized: Vec<MethodIndex>,
+    /// Skipped methods that may fit with fewer or shorter probes, with the bytes that they exceed
+    /// the limit by; 0 if a limit of branches or frames is exceeded.
+    pub(crate) oversized: Vec<(MethodIndex, u32)>,
     /// A branch of some method was inverted to reach its target; shorter probes may avoid it.
     inverted: bool,
     /// Methods that are now longer than HotSpot compiles, with their lengths.
@@ -58,18 +60,18 @@ impl Spliced {
         if let Some(refusal) = report.refused {
             return Err(PluginFailure::new(codes::H0308, refusal.to_string()));
         }
-        let is_oversized = |reason: &SkipReason| {
-            use SkipReason::{FramesTooLarge, MethodTooLarge, OutOfReach};
-            matches!(
-                reason,
-                MethodTooLarge { .. } | OutOfReach { .. } | FramesTooLarge
-            )
+        let excess = |reason: &SkipReason| match reason {
+            SkipReason::MethodTooLarge { length } => {
+                Some(length.saturating_sub(MAX_CODE_LENGTH as u32))
+            }
+            SkipReason::OutOfReach { .. } | SkipReason::FramesTooLarge => Some(0),
+            _ => None,
         };
         let oversized = report.skipped.iter();
-        let oversized = oversized.filter(|(_, reason)| is_oversized(reason));
+        let oversized = oversized.filter_map(|(method, reason)| Some((*method, excess(reason)?)));
         let mut warnings = report.warnings.iter();
         Ok(Self {
-            oversized: oversized.map(|(method, _)| *method).collect(),
+            oversized: oversized.collect(),
             inverted: warnings.any(|warning| matches!(warning, Warning::InvertedBranch { .. })),
             partly: Vec::new(),
             skipped: (report.skipped.into_iter())
@@ -104,7 +106,9 @@ impl Spliced {
         };
         let oversized = self.oversized.into_iter();
         Self {
-            oversized: oversized.filter_map(&index).collect(),
+            oversized: oversized
+                .filter_map(|(method, excess)| Some((index(method)?, excess)))
+                .collect(),
             skipped: all(self.skipped),
             partly: all(self.partly),
             huge: all(self.huge),

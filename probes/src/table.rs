@@ -145,6 +145,8 @@ struct State {
     /// Number of the snapshot that receives the classes.
     snapshot: u32,
     hit_code: HitCode,
+    /// Probes without code, with the probes that imply them, by the class's first element.
+    implied: HashMap<(u16, u16), Vec<(u32, u32)>>,
 }
 
 #[derive(Debug)]
@@ -353,6 +355,25 @@ impl ProbeTable {
         classes
             .map(|entry| (entry.name.to_string(), entry.fingerprint, entry.range()))
             .collect()
+    }
+
+    /// Records probes of a class that have no code, each with the later probe whose hit implies it, in ascending order.
+    pub fn imply(&self, class: Registration, implied: Vec<(u32, u32)>) {
+        let key = (class.array, class.base);
+        self.state().implied.insert(key, implied);
+    }
+
+    /// Marks the probes of a class as hit that other hits imply.
+    pub fn add_implied(&self, class: ProbeRange, hits: &mut [bool]) {
+        let state = self.state();
+        let implied = state.implied.get(&(class.array, class.base));
+        for (probe, by) in implied.into_iter().flatten().rev() {
+            if hits.get(*by as usize) == Some(&true)
+                && let Some(hit) = hits.get_mut(*probe as usize)
+            {
+                *hit = true;
+            }
+        }
     }
 
     /// Returns the hit code of classes that are instrumented from now on.
@@ -814,6 +835,26 @@ mod tests {
         };
         assert_eq!(table.ranges(Some("two")), [two]);
         assert_eq!(table.classes_of("two"), [("a/A".to_owned(), 7, two)]);
+    }
+
+    #[test]
+    fn hits_imply_probes_without_code() {
+        let table = ProbeTable::new();
+        table.set_arrays(1);
+        register(&table, "a/A", 7, 3).unwrap();
+        let at = register(&table, "a/B", 8, 5).unwrap();
+        table.imply(at, vec![(0, 1), (1, 2), (3, 4)]);
+        let range = |base, count| ProbeRange {
+            array: 0,
+            base,
+            count,
+        };
+        let mut hits = [false, false, true, false, false];
+        table.add_implied(range(3, 5), &mut hits);
+        assert_eq!(hits, [true, true, true, false, false]);
+        let mut others = [false, true, false];
+        table.add_implied(range(0, 3), &mut others);
+        assert_eq!(others, [false, true, false]);
     }
 
     #[test]

@@ -49,7 +49,8 @@ pub use edits::{
 pub use error::ReadError;
 pub use index::{Bci, MethodIndex, PoolIndex};
 pub use plan::{
-    Action, Conflict, Edit, EditPlan, InsertionPoint, Location, PlanError, PluginPlan, SkipReason,
+    Action, Conflict, Edit, EditPlan, ImpliedHit, InsertionPoint, Location, PlanError, PluginPlan,
+    SkipReason,
 };
 pub use pool::{ConstantPool, Dynamic, LoadableConstant, MemberRef, MethodHandle, named_fields};
 pub use replace::Operands;

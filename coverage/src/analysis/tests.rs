@@ -1,4 +1,4 @@
-use jvms::opcode::{GOTO, IDIV, IFEQ, IFNULL, JSR, NOP, POP, RETURN, TABLESWITCH};
+use jvms::opcode::{GOTO, IDIV, IFEQ, IFNULL, INVOKESTATIC, JSR, NOP, POP, RETURN, TABLESWITCH};
 
 use super::*;
 use crate::class::{Instruction, Line, Operand};
@@ -335,4 +335,45 @@ fn endless_expressions_are_followed_up_to_a_limit() {
         class(code, &[(0, 1)])
     };
     assert_eq!(outcomes(&conditions(5_000)).len(), 2);
+}
+
+/// Three calls on lines of their own, before a return that is far behind.
+fn calls(last: u16) -> ClassDescription<'static> {
+    let call = |bci| Instruction {
+        bci,
+        opcode: INVOKESTATIC,
+        operand: Operand::None,
+    };
+    let code = vec![call(0), call(3), call(6), op(last, RETURN)];
+    class(code, &[(0, 1), (3, 2), (6, 3), (last, 4)])
+}
+
+#[test]
+fn later_probe_of_straight_line_code_implies_those_that_a_long_method_may_lack() {
+    let all = "1:1/1 2:1/1 3:1/1 4:1/1";
+    check(&calls(40_000), &[0, 0, 1], (0, 4), (0, 0), all);
+    let until_two = "1:1/1 2:1/1 3:0/1 4:0/1";
+    check(&calls(40_000), &[0, 1, 0], (2, 2), (0, 0), until_two);
+    // Shorter methods have all their probes.
+    let last_two = "1:0/1 2:0/1 3:1/1 4:1/1";
+    check(&calls(9), &[0, 0, 1], (2, 2), (0, 0), last_two);
+}
+
+#[test]
+fn branches_and_their_targets_end_straight_line_code() {
+    let call = |bci| op(bci, INVOKESTATIC);
+    let lines = [(0, 1), (3, 2), (6, 3), (9, 4), (12, 5)];
+    let with = |third| {
+        class(
+            vec![call(0), call(3), third, call(9), op(12, RETURN)],
+            &lines,
+        )
+    };
+    let pairs = |third| implied_probes(&with(third));
+    assert_eq!(pairs(call(6)), [(0, 1), (1, 2), (2, 3)]);
+    // A conditional branch forward, and loops back to the second and to the first line: the first
+    // probe is not implied, since the branch may lead elsewhere.
+    for target in [12, 3, 0] {
+        assert_eq!(pairs(jump(6, IFEQ, target)), [(2, 3)], "{target}");
+    }
 }

@@ -41,6 +41,12 @@ impl Label {
         self.0 & AGAIN != 0 || (self.0 & TARGET != 0 && self.is_successor())
     }
 
+    /// Checks whether a jump, a switch, a try start, a handler or the method entry has it as target.
+    #[inline]
+    pub(crate) fn is_target(self) -> bool {
+        self.0 & TARGET != 0
+    }
+
     /// Checks whether it requires a probe before it.
     #[inline]
     pub(crate) fn needs_probe(self) -> bool {
@@ -49,7 +55,7 @@ impl Label {
 
     /// Checks whether an instruction starts here.
     #[inline]
-    pub(super) fn begins(self) -> bool {
+    pub(crate) fn begins(self) -> bool {
         self.0 & START != 0
     }
 

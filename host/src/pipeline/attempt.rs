@@ -3,7 +3,10 @@
 //! If they do not fit together, the attempt is repeated without the probes of the last plugin, or
 //! with one plugin after the other.
 
-use rewriter::{Action, ClassFile, Edit, MethodIndex};
+use std::collections::BTreeMap;
+
+use probes::ProbeTable;
+use rewriter::{Action, ClassFile, Edit, ImpliedHit, MethodIndex};
 
 use super::base::{self, Base, Hook};
 use super::{check, merge, replace, splice};
@@ -14,6 +17,9 @@ use crate::spliced::{Spliced, SplicedClass};
 use crate::stack::ScratchBuffers;
 use crate::storage::Storage;
 use crate::structural_edits::StructuralEdits;
+
+/// Bytes of the shortest hit.
+const SHORTEST_HIT: u32 = 5;
 
 /// Applies the edits of a class, in the memory of `out`.
 pub(super) fn attempt(
@@ -75,7 +81,7 @@ fn apply(
 }
 
 /// Applies the edits of all plugins, or none. If the probes of all plugins do not fit into a
-/// method, those of the last plugin are removed first.
+/// method, those of the last plugin are removed first, and then hits that later hits imply.
 fn apply_fitting(
     planned: &mut PlannedClass,
     bytes: &[u8],
@@ -84,14 +90,76 @@ fn apply_fitting(
     out: &mut Vec<u8>,
 ) -> Result<Spliced, PluginFailure> {
     let mut dropped = Vec::new();
+    let mut implied = BTreeMap::new();
     loop {
         let mut spliced = once(planned, bytes, storage.again(), buffers, out)?;
         let without = remove_last_probes(planned, &spliced.oversized);
-        if without.is_empty() {
+        if without.is_empty() && !remove_implied(planned, &spliced.oversized, &mut implied) {
+            for (skipped, _) in &spliced.oversized {
+                implied.remove(skipped);
+            }
             spliced.partly.extend(dropped);
+            spliced.partly.extend(implied.iter().map(remark));
+            if let Storage::Shared(table) = storage {
+                register(planned, table, implied.into_values().flatten());
+            }
             return Ok(spliced);
         }
         dropped.extend(without);
+    }
+}
+
+/// Removes hits of the first plugin that later hits imply, in methods that are too long by some
+/// bytes. Returns true if there are any; they are added to `implied`.
+fn remove_implied(
+    planned: &mut PlannedClass,
+    oversized: &[(MethodIndex, u32)],
+    implied: &mut BTreeMap<MethodIndex, Vec<ImpliedHit>>,
+) -> bool {
+    let class = planned.class.class();
+    let Some(first) = planned.requests.first_mut() else {
+        return false;
+    };
+    let mut is_any = false;
+    for (method, excess) in oversized {
+        let plan = &mut first.request.plan;
+        let removed = plan.remove_implied_hits(class, *method, *excess, SHORTEST_HIT);
+        is_any |= !removed.is_empty();
+        if !removed.is_empty() {
+            implied.entry(*method).or_default().extend(removed);
+        }
+    }
+    is_any
+}
+
+/// Returns a method with a remark about its missing hits.
+fn remark((method, implied): (&MethodIndex, &Vec<ImpliedHit>)) -> (MethodIndex, String) {
+    let probes = match implied.len() {
+        1 => "1 of its probes does".to_owned(),
+        many => format!("{many} of its probes do"),
+    };
+    let cause = format!(
+        "{probes} not fit into it; code without them counts as executed once a later line of the same straight-line code is"
+    );
+    (*method, cause)
+}
+
+/// Registers the missing hits of the first plugin, so that the hits that imply them count for both.
+fn register(planned: &PlannedClass, table: &ProbeTable, implied: impl Iterator<Item = ImpliedHit>) {
+    let mut pairs: Vec<(u32, u32)> = implied.map(|hit| (hit.probe, hit.by)).collect();
+    let Some(first) = planned.requests.first().filter(|_| !pairs.is_empty()) else {
+        return;
+    };
+    pairs.sort_unstable();
+    let class = &planned.class;
+    let registered = table.find(
+        &class.class().this_class().to_str_lossless(),
+        class.fingerprint(),
+        &class.loader().recorded_name(),
+        &first.plugin.name,
+    );
+    if let Some(at) = registered {
+        table.imply(at, pairs);
     }
 }
 
@@ -99,7 +167,7 @@ fn apply_fitting(
 /// plugin. Returns the methods with a remark.
 fn remove_last_probes(
     planned: &mut PlannedClass,
-    oversized: &[MethodIndex],
+    oversized: &[(MethodIndex, u32)],
 ) -> Vec<(MethodIndex, String)> {
     let additional = planned.requests.iter_mut().skip(1).rev();
     for PluginRequest { plugin, request } in additional {
@@ -107,7 +175,8 @@ fn remove_last_probes(
             let mut edits = request.plan.edits().iter();
             edits.any(|edit| edit.point.method == **method && is_probe(edit))
         };
-        let methods: Vec<_> = oversized.iter().filter(has_probes).copied().collect();
+        let methods = oversized.iter().map(|(method, _)| method);
+        let methods: Vec<_> = methods.filter(has_probes).copied().collect();
         if request.plan.remove_probes(&methods) > 0 {
             let cause = format!("the probes of plugin `{}` do not fit into it", plugin.name);
             return methods.into_iter().map(|it| (it, cause.clone())).collect();

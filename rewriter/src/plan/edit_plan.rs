@@ -221,9 +221,12 @@ impl EditPlan {
     pub fn remove_probes(&mut self, methods: &[MethodIndex]) -> usize {
         let before = self.edits.len();
         let is_probe = |action| matches!(action, Action::Hit(_) | Action::Count(_));
-        self.edits
-            .retain(|edit| !(is_probe(edit.action) && methods.contains(&edit.point.method)));
+        self.retain(|edit| !(is_probe(edit.action) && methods.contains(&edit.point.method)));
         before.saturating_sub(self.edits.len())
+    }
+
+    pub(super) fn retain(&mut self, is_kept: impl FnMut(&Edit) -> bool) {
+        self.edits.retain(is_kept);
     }
 
     pub(crate) fn has_changes(&self) -> bool {

@@ -16,7 +16,7 @@ const STORAGE: ProbeStorage<'static> = ProbeStorage::SharedArray {
 };
 
 /// Returns the probes that a run of the original code should pass.
-fn expected(steps: &[Step], plan: &EditPlan) -> Vec<u16> {
+pub fn expected(steps: &[Step], plan: &EditPlan) -> Vec<u16> {
     let at = |place: Location| {
         let edits = plan
             .edits()
@@ -93,7 +93,7 @@ fn check(code: &[u8], plan: &EditPlan, decisions: &[u8]) -> Option<SkipReason> {
 }
 
 /// Generates a program, the locations of probes, and the decisions of branches.
-fn programs(padding: usize) -> impl Strategy<Value = (Vec<Op>, Vec<u8>, Vec<u8>)> {
+pub fn programs(padding: usize) -> impl Strategy<Value = (Vec<Op>, Vec<u8>, Vec<u8>)> {
     let operation = (
         0_u8..12,
         any::<prop::sample::Index>(),

@@ -11,6 +11,7 @@ mod faulty_output;
 mod fixtures;
 mod format;
 mod generated;
+mod implied;
 mod limits;
 mod locations;
 mod merging;

@@ -43,6 +43,32 @@ fn compiled(jdk: &Jdk, folder: &Path, calls: usize) -> PathBuf {
     )
 }
 
+/// Compiles a class with `calls` lines of calls, of which the one at `throwing` throws an exception.
+fn throwing(jdk: &Jdk, folder: &Path, calls: usize, throwing: usize) -> PathBuf {
+    let body: String = (0..calls).fold(String::new(), |mut text, number| {
+        writeln!(text, "        put({number});").expect("a string");
+        text
+    });
+    let text = format!(
+        "public class Long {{
+    static void put(int k) {{ if (k == {throwing}) throw new IllegalStateException(); }}
+    static void fill() {{
+{body}    }}
+    public static void main(String[] arguments) {{
+        try {{
+            fill();
+        }} catch (IllegalStateException e) {{
+            System.out.println(\"thrown\");
+        }}
+    }}
+}}
+"
+    );
+    let source = folder.join("Long.java");
+    std::fs::write(&source, text).expect("written");
+    javac::compile(jdk, &[&source], folder, &["-g"])
+}
+
 /// Compiles a class with a method of more than 60 KB and 3,500 conditions, without space for probes.
 fn dense(jdk: &Jdk, folder: &Path) -> PathBuf {
     let body = "        a = b ? 1 : 2;\n".repeat(3_500);
@@ -193,6 +219,80 @@ fn probes_of_lines_are_left_out_if_the_method_would_have_none() {
             assert!(run.stderr.contains(told), "{}", run.report());
             assert_measured(&folder.join("all.xml"), 5_003);
         }
+    }
+}
+
+/// A line of calls takes 6 bytes, and its probe 5 more.
+#[test]
+fn method_of_calls_is_measured_up_to_its_greatest_length() {
+    for jdk in jdks::main_in_turn("long methods of calls") {
+        for calls in [6_500, 10_800] {
+            let folder = scratch();
+            let folder = folder.path();
+            let classes = compiled(&jdk, folder, calls);
+            let options = ["--xml", "all.xml", "--exec", "all.exec"];
+            let run = covered(
+                &jdk,
+                folder,
+                &classes,
+                &[&options[..], &["--html", "html"]].concat(),
+            );
+            run.assert_success();
+            let told = "of its probes do not fit into it; code without them counts as executed";
+            assert!(run.stderr.contains(told), "{}", run.report());
+            assert_measured(&folder.join("all.xml"), calls + 3);
+
+            // JaCoCo's tools show the same.
+            let words = format!(
+                "report all.exec --classes {} --xml again.xml",
+                classes.display()
+            );
+            run_command(folder, &words).assert_success();
+            assert_measured(&folder.join("again.xml"), calls + 3);
+
+            let words = format!("instrument {} -o before --embed", classes.display());
+            let instrumented = run_command(folder, &words);
+            instrumented.assert_success();
+            let named = "warning[H0411]: Long.fill()V is without some of its probes";
+            assert!(
+                instrumented.stderr.contains(named),
+                "{}",
+                instrumented.report()
+            );
+            let before = Java::new(&jdk)
+                .folder(folder)
+                .option("-Dclasshook.output=itself")
+                .class_path(&["before"])
+                .main("Long");
+            before.run().assert_success();
+            let words = format!(
+                "report itself --classes {} --xml itself.xml",
+                classes.display()
+            );
+            run_command(folder, &words).assert_success();
+            assert_measured(&folder.join("itself.xml"), calls + 3);
+        }
+    }
+}
+
+#[test]
+fn line_without_a_probe_is_executed_as_the_next_line_with_one() {
+    for jdk in jdks::main_in_turn("exceptions in long methods") {
+        let folder = scratch();
+        let folder = folder.path();
+        // Somewhat more than half of the lines keep their probes.
+        let classes = throwing(&jdk, folder, 7_200, 3_000);
+        let run = covered(&jdk, folder, &classes, &["--xml", "all.xml"]);
+        run.assert_success();
+        assert!(run.stdout.starts_with("thrown\n"), "{}", run.report());
+        let found = counters(&folder.join("all.xml"), "fill").expect("the method");
+        let covered = (2_990..=3_000).find(|covered| {
+            let missed = 7_201 - covered;
+            found.contains(&format!(
+                "type=\"LINE\" missed=\"{missed}\" covered=\"{covered}\""
+            ))
+        });
+        assert!(covered.is_some(), "{found}");
     }
 }
 

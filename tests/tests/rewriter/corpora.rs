@@ -6,6 +6,8 @@
 //! The counts are in `target/corpus/report` afterwards. `cargo xtask corpus` makes the table of the documentation from
 //! them.
 
+use class_description::{Arena, describe};
+use coverage::analysis::{implied_probes, probe_count};
 use e2e_tests::corpus::{self, Class};
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks;
@@ -13,6 +15,7 @@ use e2e_tests::workspace::test_file;
 use e2e_tests::{artifacts, javac, rotation, scratch, workspace};
 use rayon::prelude::*;
 use rewriter::{CheckScratch, ClassFile, EditPlan, Scratch};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -121,6 +124,23 @@ fn classes_of_other_compilers_survive_every_edit() {
     assert!(found > least, "only {found} classes to try");
 }
 
+/// Checks that reports know of each hit that the rewriter may remove from a long method.
+fn assert_reports_know_implied(name: &str, class: &ClassFile<'_>, plan: &EditPlan) {
+    let arena = Arena::new();
+    let described =
+        describe(class.bytes(), &arena).unwrap_or_else(|error| panic!("{name}: {error}"));
+    if probe_count(&described) != plan.edits().len() {
+        return; // subroutines, which the plan leaves alone
+    }
+    let known: HashSet<_> = implied_probes(&described).into_iter().collect();
+    for method in class.methods() {
+        for hit in plan.implied_hits(class, method.index()) {
+            let pair = (hit.probe as usize, hit.by as usize);
+            assert!(known.contains(&pair), "{name}.{}: {hit:?}", method.name());
+        }
+    }
+}
+
 /// Returns the classes of this run.
 fn wanted(classes: &[Class]) -> Vec<&Class> {
     let in_turn = |class: &&Class| rotation::turn(&class.name, PARTS) == 0;
@@ -209,6 +229,9 @@ fn rewrite(original: &Class, kind: &str) -> Output {
         plans::plan(&class, kind).map_err(|error| error.to_string())
     };
     let plan = plan.unwrap_or_else(|error| panic!("{name}: {kind}: {error}"));
+    if kind == COVERAGE {
+        assert_reports_know_implied(name, &class, &plan);
+    }
     let report = rewriter::splice(&class, &plan, &plans::STORAGE, &mut scratch, &mut out)
         .unwrap_or_else(|error| panic!("{name}: {kind}: {error}"));
     let (mut general, mut same) = (Scratch::general(), Vec::new());
