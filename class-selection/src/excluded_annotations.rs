@@ -1,6 +1,8 @@
 //! Annotations whose classes and methods a report leaves out: `--exclude-annotation`.
 
 use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use coverage::class::ClassDescription;
 use coverage::model::{ClassCoverage, MethodCoverage};
@@ -9,11 +11,15 @@ use globs::Glob;
 use jvms::names;
 
 /// Patterns over annotations.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct ExcludedAnnotations(Vec<Pattern>);
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 struct Pattern {
+    /// The pattern as written.
+    text: String,
+    /// True once an annotation matched; copies of the pattern share it.
+    has_matched: Arc<AtomicBool>,
     glob: Glob,
     /// True for a name without package, which matches in any package.
     is_simple: bool,
@@ -35,6 +41,8 @@ impl ExcludedAnnotations {
                     .with("expected", "NoCoverage, com.acme.NoCoverage or com.acme.**"));
             }
             Ok(Pattern {
+                text: text.clone(),
+                has_matched: Arc::default(),
                 glob: Glob::of_class(name),
                 is_simple: !name.contains('.'),
             })
@@ -45,13 +53,24 @@ impl ExcludedAnnotations {
     /// Checks whether one of these annotations, given as descriptors, excludes its class or method.
     #[must_use]
     pub fn any(&self, annotations: &[&str]) -> bool {
-        !self.0.is_empty()
-            && annotations.iter().any(|descriptor| {
-                let name = descriptor
-                    .strip_prefix('L')
-                    .and_then(|name| name.strip_suffix(';'));
-                name.is_some_and(|name| self.0.iter().any(|pattern| pattern.matches(name)))
-            })
+        if self.0.is_empty() {
+            return false;
+        }
+        let names = annotations.iter();
+        let mut names =
+            names.filter_map(|descriptor| descriptor.strip_prefix('L')?.strip_suffix(';'));
+        names.any(|name| {
+            // Each pattern notes its match.
+            let matching = self.0.iter().filter(|pattern| pattern.notes(name));
+            matching.count() > 0
+        })
+    }
+
+    /// Returns the patterns, as written, that no annotation has matched so far.
+    pub fn unmatched(&self) -> impl Iterator<Item = &str> {
+        let patterns = self.0.iter();
+        let unmatched = patterns.filter(|pattern| !pattern.has_matched.load(Ordering::Relaxed));
+        unmatched.map(|pattern| pattern.text.as_str())
     }
 
     /// Removes the methods with these annotations from a class, and the methods that the compiler
@@ -82,6 +101,15 @@ impl ExcludedAnnotations {
 }
 
 impl Pattern {
+    /// Matches an internal name, and notes a match.
+    fn notes(&self, name: &str) -> bool {
+        let matches = self.matches(name);
+        if matches {
+            self.has_matched.store(true, Ordering::Relaxed);
+        }
+        matches
+    }
+
     /// Matches an internal name.
     fn matches(&self, name: &str) -> bool {
         match self.is_simple {
@@ -128,6 +156,14 @@ mod tests {
             let error = ExcludedAnnotations::parse(&[wrong.to_owned()]).unwrap_err();
             assert_eq!(error.code(), "H0606", "{wrong}");
         }
+    }
+
+    #[test]
+    fn patterns_without_a_match_are_known() {
+        let all = excluded(&["No*", "com.acme.NoCoverage", "@Generated"]);
+        assert_eq!(all.unmatched().count(), 3);
+        assert!(all.clone().any(&["Lcom/acme/NoCoverage;"]));
+        assert_eq!(all.unmatched().collect::<Vec<_>>(), ["@Generated"]);
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! Selects the classes of a report: the agent's selectors, applied to class files and run files.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use coverage::class::ClassDescription;
 use errors::{Error, codes};
 use host::selector::{SelectableClass, Selection, Verdict};
@@ -21,6 +24,18 @@ pub struct Filter {
     texts: Vec<String>,
     /// Annotations that exclude their classes and methods.
     excluded: ExcludedAnnotations,
+    /// Each selector by itself, except those over loaders.
+    singly: Vec<SingleSelector>,
+}
+
+/// One of several selectors, without its `!`.
+#[derive(Debug, Clone)]
+struct SingleSelector {
+    /// The selector as written.
+    text: String,
+    selection: Selection,
+    /// True once a class matched; copies of the filter share it.
+    has_matched: Arc<AtomicBool>,
 }
 
 impl Filter {
@@ -39,7 +54,17 @@ impl Filter {
                 )
             })
         };
+        let singly = parts(selectors).filter(|part| !concerns(part, "loader:"));
+        let singly = singly.filter_map(|part| {
+            let positive = part.strip_prefix('!').unwrap_or(part);
+            Some(SingleSelector {
+                text: part.to_owned(),
+                selection: Selection::parse(&[positive]).ok()?, // the whole is parsed below
+                has_matched: Arc::default(),
+            })
+        });
         Ok(Self {
+            singly: singly.collect(),
             selection: without("loader:")?,
             of_events: without("location:")?,
             texts: parts(selectors).map(str::to_owned).collect(),
@@ -130,19 +155,37 @@ impl Filter {
     /// agent has selected the class.
     #[must_use]
     pub fn wants(&self, class: &ClassDescription<'_>, place: Option<&str>) -> bool {
-        let selection = &self.selection;
-        let name = class.name.as_bytes();
-        let is_there = || match place.filter(|_| selection.needs_location()) {
-            Some(place) => selection.matches_location(CodeSource::At(&location_of(place))),
-            None => true,
-        };
-        is_there()
-            && match selection.matches_name(name, &Loader::App) {
-                Verdict::No => false,
-                Verdict::Yes => true,
-                Verdict::NeedsClass => selection.matches_class(name, &Facts(class)),
+        for selector in &self.singly {
+            if !selector.has_matched.load(Ordering::Relaxed)
+                && selects(&selector.selection, class, place)
+            {
+                selector.has_matched.store(true, Ordering::Relaxed);
             }
+        }
+        selects(&self.selection, class, place)
     }
+
+    /// Returns the selectors, as written, that have matched no class so far.
+    pub fn unmatched(&self) -> impl Iterator<Item = &str> {
+        let selectors = self.singly.iter();
+        let unmatched = selectors.filter(|selector| !selector.has_matched.load(Ordering::Relaxed));
+        unmatched.map(|selector| selector.text.as_str())
+    }
+}
+
+/// Checks whether a selection covers a class, whose file is at `place`.
+fn selects(selection: &Selection, class: &ClassDescription<'_>, place: Option<&str>) -> bool {
+    let name = class.name.as_bytes();
+    let is_there = || match place.filter(|_| selection.needs_location()) {
+        Some(place) => selection.matches_location(CodeSource::At(&location_of(place))),
+        None => true,
+    };
+    is_there()
+        && match selection.matches_name(name, &Loader::App) {
+            Verdict::No => false,
+            Verdict::Yes => true,
+            Verdict::NeedsClass => selection.matches_class(name, &Facts(class)),
+        }
 }
 
 impl Filter {
@@ -323,6 +366,23 @@ mod tests {
             let text = error.to_string();
             assert!(text.contains(selector) && text.contains(help), "{text}");
         }
+    }
+
+    #[test]
+    fn selectors_without_a_match_are_known() {
+        let selectors = ["a.**;!a.b.**".to_owned(), "!loader:app".to_owned()];
+        let filter = Filter::new(&selectors).unwrap();
+        let wants = |name| {
+            let class = ClassDescription {
+                name,
+                ..ClassDescription::default()
+            };
+            filter.wants(&class, None)
+        };
+        assert!(wants("a/A") && !wants("c/C"));
+        assert_eq!(filter.unmatched().collect::<Vec<_>>(), ["!a.b.**"]);
+        assert!(!wants("a/b/B"));
+        assert_eq!(filter.unmatched().count(), 0);
     }
 
     #[test]

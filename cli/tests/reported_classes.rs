@@ -243,3 +243,48 @@ class Marked {
     ];
     run(words).refused("H0606", &["`a/b` is no name of an annotation"]);
 }
+
+#[test]
+fn selectors_and_annotations_that_match_nothing_are_named() {
+    let marked = "package bank;
+@interface NoCoverage {}
+class Marked {
+    int kept() { return 1; }
+    @NoCoverage int two() { return 2; }
+}
+";
+    let place = Compiled::new(&[("bank/Account.java", ACCOUNT), ("bank/Marked.java", marked)]);
+    let marked = place.class("bank/Marked");
+    let recorded = [(marked.as_slice(), Hits::All)];
+    let file = snapshot(&place.path("out"), Meta::default(), true, &recorded);
+    let classes = place.path("classes");
+    let words: [&std::ffi::OsStr; 14] = [
+        "check".as_ref(),
+        file.as_ref(),
+        "--classes".as_ref(),
+        classes.as_ref(),
+        "--exclude-annotation".as_ref(),
+        "NoCoverag".as_ref(),
+        "--exclude-annotation".as_ref(),
+        "NoCoverage".as_ref(),
+        "--select".as_ref(),
+        "!bank.Acc*;!bank.Acco".as_ref(),
+        "--fail-under".as_ref(),
+        "line=1".as_ref(),
+        "--name".as_ref(),
+        "filtered".as_ref(),
+    ];
+    let ran = run(words).well();
+    for unmatched in [
+        "warning[H0671]: --exclude-annotation NoCoverag matches no annotation of a class or method\n",
+        "warning[H0671]: --select !bank.Acco matches no class of the report's locations\n",
+    ] {
+        assert!(ran.error.contains(unmatched), "{}", ran.error);
+    }
+    assert_eq!(ran.error.matches("H0671").count(), 2, "{}", ran.error);
+    assert!(
+        ran.out.contains("left out: 1 class, because of --select\n"),
+        "{}",
+        ran.out
+    );
+}

@@ -121,6 +121,8 @@ pub struct AnalysisResult {
     pub generated: usize,
     /// The number of classes that an annotation excludes, inner classes included.
     pub excluded: usize,
+    /// The number of classes that the filter does not select.
+    pub unselected: usize,
     /// Totals that were carried over from other versions of classes.
     pub carried: CarriedTotal,
     /// Causes for incomplete counters: a sentence for each class file that cannot be read or
@@ -180,6 +182,7 @@ pub fn analyse_all(
         elsewhere: analysis.unknown().count(),
         generated: analysis.generated.len(),
         excluded: analysis.excluded.len(),
+        unselected: distinct(&analysis.unselected),
         any_class_file: !analysis.known.is_empty(),
         carried: analysis.carried,
         missing: analysis.missing,
@@ -230,6 +233,7 @@ pub fn analyse_loaders(
             bundles.push(bundle);
         }
     }
+    let unselected_count = distinct(&unselected);
     if bundles.is_empty() {
         expect_selected(recorded, filter, unselected)?;
     }
@@ -240,11 +244,16 @@ pub fn analyse_loaders(
         elsewhere: elsewhere.len(),
         generated: generated.len(),
         excluded: excluded.len(),
+        unselected: unselected_count,
         carried: CarriedTotal::default(),
         missing,
         unmeasured,
         any_class_file,
     })
+}
+
+fn distinct(names: &[String]) -> usize {
+    names.iter().collect::<HashSet<_>>().len()
 }
 
 /// Returns an error if the report is empty because the filter rejects the classes `seen`.

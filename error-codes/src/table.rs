@@ -360,7 +360,7 @@ table! {
     H0670 [2]
         "two reports would be written to one file, or both to standard output, or one under a name that a page of the HTML report may have";
     H0671 [2]
-        "the selection of `coverage` or `report`, a rule of `--fail-under` or of a file in TOML, or the selector of `classes`, matches no class, or no class was measured at all; the lines after it hold the nearest names";
+        "the selection of `coverage` or `report`, a rule of `--fail-under` or of a file in TOML, or the selector of `classes`, matches no class, or no class was measured at all; the lines after it hold the nearest names; a warning of reports if one of several selectors, or an annotation of `--exclude-annotation`, matches nothing";
     H0672 [3]
         "warning, exit code 3: a file of a run cannot be read, and the report is made of the others; `--strict-inputs` makes it an error";
     H0673 [2, 4]

@@ -372,6 +372,7 @@ pub(super) fn make(
         ),
     }?;
     let all = analysed.bundles.as_slice();
+    warn_of_unmatched(job, warnings);
     let unmeasured = warn_of_unmeasured(job, &recorded, &analysed, warnings);
     let began = recorded.last_began();
     let measured = changes.map(|changes| {
@@ -490,6 +491,10 @@ fn print(
                 out,
                 "left out: {classes} that libraries generated at run time"
             )?;
+        }
+        if analysed.unselected > 0 {
+            let classes = counted(analysed.unselected, "class");
+            writeln!(out, "left out: {classes}, because of --select")?;
         }
         if let Some(left_out) = by_annotation(analysed) {
             writeln!(out, "left out: {left_out}, because of --exclude-annotation")?;
@@ -623,6 +628,22 @@ fn not_in(places: &[String], count: usize) -> String {
     };
     let first = show::name(first);
     format!("{count} recorded classes are not reported: they are not in {first}{more}")
+}
+
+/// Warns of each selector and annotation that matches nothing. Without locations, the agent has left classes out
+/// before.
+fn warn_of_unmatched(job: &ReportJob<'_>, warnings: &mut Warnings) {
+    let selectors = job.filter.unmatched();
+    for selector in selectors.filter(|_| job.inputs.has_classes()) {
+        let message = format!("--select {selector} matches no class of the report's locations");
+        warnings.add(Warning::new(codes::H0671, message));
+    }
+    for annotation in job.filter.excluded().unmatched() {
+        let message =
+            format!("--exclude-annotation {annotation} matches no annotation of a class or method");
+        let help = "class files hold annotations with the retention CLASS or RUNTIME";
+        warnings.add(Warning::new(codes::H0671, message).with("help", help));
+    }
 }
 
 /// Warns about classes and methods of the report that ran without probes. Returns a sentence for each.
