@@ -274,7 +274,8 @@ class Marked {
         "--name".as_ref(),
         "filtered".as_ref(),
     ];
-    let ran = run(words).well();
+    let ran = run(words);
+    assert_eq!(ran.code, Some(0), "{}", ran.error);
     for unmatched in [
         "warning[H0671]: --exclude-annotation NoCoverag matches no annotation of a class or method\n",
         "warning[H0671]: --select !bank.Acco matches no class of the report's locations\n",

@@ -276,7 +276,7 @@ fn holds_counts_alone(path: &Path) -> bool {
 }
 
 /// Advice if no class of a report was loaded and no build tool is known.
-pub(super) const UNLOADED: &str = "name the folders and jars that the program ran from, as `classhook inspect` of a snapshot lists its classes";
+pub(super) const UNLOADED: &str = "name the folders and jars that the program ran from; `classhook report FOLDER/*.hook` without --classes lists the classes that ran";
 
 /// Inputs, options and outputs of one report.
 pub(super) struct ReportJob<'a> {

@@ -122,4 +122,14 @@ fn report_of_classes_that_no_jvm_loaded_is_no_success() {
         "{}",
         report.report()
     );
+    // The remedy works.
+    let remedy = "`classhook report FOLDER/*.hook` without --classes";
+    assert!(report.stderr.contains(remedy), "{}", report.report());
+    let snapshots = javac::files_with_extension(&folder.join("out"), "hook");
+    let mut listed = Java::program(classhook()).folder(folder).argument("report");
+    for snapshot in snapshots {
+        listed = listed.argument(snapshot);
+    }
+    let listed = listed.run();
+    assert!(listed.stdout.contains("\nOther "), "{}", listed.report());
 }
