@@ -227,11 +227,11 @@ fn reports_of_a_long_event_file_take_little_memory() {
     );
 }
 
-/// A program starts a thread with a name for each request.
-#[test]
-fn names_of_a_million_threads_take_little_memory_and_the_missing_are_counted() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut writer = EventWriter::create(folder.path(), &Meta::default()).unwrap();
+const THREADS: u64 = 1_000_000;
+
+/// Writes an event file with a million threads, and an event in one of a thousand.
+fn of_threads(folder: &Path) -> PathBuf {
+    let mut writer = EventWriter::create(folder, &Meta::default()).unwrap();
     writer.span(&span(0, "handle"));
     writer.span(&SpanInfo {
         plugin: "log".to_owned(),
@@ -239,18 +239,14 @@ fn names_of_a_million_threads_take_little_memory_and_the_missing_are_counted() {
         ..span(1, "handle")
     });
     let mut sums = Aggregate::default();
-    let threads = 1_000_000;
-    for id in 1..=threads {
+    for id in 1..=THREADS {
         writer.thread(&ThreadInfo {
             id,
             name: format!("request {id} of a client that waits for its answer"),
             is_virtual: false,
         });
-        record(
-            &mut writer,
-            &mut sums,
-            call(id, 0, id * 1_000, id * 1_000 + 40),
-        );
+        let call = call(id, 0, id * 1_000, id * 1_000 + 40);
+        record(&mut writer, &mut sums, call);
         if id % 1_000 == 0 {
             writer.moment(
                 Moment {
@@ -266,26 +262,24 @@ fn names_of_a_million_threads_take_little_memory_and_the_missing_are_counted() {
     }
     writer.aggregates([(0, &sums)]);
     writer.complete().unwrap();
-    let file = writer.path().to_string_lossy().into_owned();
+    writer.path().to_owned()
+}
+
+/// A program starts a thread with a name for each request.
+#[test]
+fn names_of_a_million_threads_take_little_memory_and_the_missing_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let file = of_threads(folder.path());
+    let file = file.to_string_lossy();
     let bounded = |words: &[&str]| bounded(LONG.data, &[&["report", &file], words].concat(), true);
-    let all = format!("{} calls of 1 traced method", thousands(threads));
+    let all = format!("{} calls of 1 traced method", thousands(THREADS));
     for words in [
-        &[
-            "--results-csv",
-            &folder.path().join("csv").to_string_lossy(),
-        ][..],
-        &[
-            "--flame-graph",
-            &folder.path().join("f.svg").to_string_lossy(),
-        ],
-        &[
-            "--perfetto",
-            &folder.path().join("perfetto").to_string_lossy(),
-        ],
-        &[
-            "--json-lines",
-            &folder.path().join("lines").to_string_lossy(),
-        ],
+        &["--results-csv", &at("csv")][..],
+        &["--flame-graph", &at("f.svg"), "--folded", &at("f.txt")],
+        &["--perfetto", &at("perfetto")],
+        &["--json-lines", &at("compact"), "--compact"],
+        &["--json-lines", &at("lines")],
     ] {
         let ran = bounded(words);
         assert_eq!(ran.code, Some(3), "{words:?}: {}", ran.error);
@@ -298,14 +292,45 @@ fn names_of_a_million_threads_take_little_memory_and_the_missing_are_counted() {
             ran.out
         );
     }
-    let lines = fs::read_to_string(folder.path().join("lines")).unwrap();
+    let lines = fs::read_to_string(at("lines")).unwrap();
     assert!(
         lines.contains(r#""thread_name":"request 1 of a client"#),
         "the first are kept"
     );
-    assert!(lines.contains(&format!(r#""thread_name":"thread-{threads}""#)));
+    assert!(lines.contains(&format!(r#""thread_name":"thread-{THREADS}""#)));
     let last = lines.lines().next().unwrap();
     assert!(last.contains(r#""thread_names":"#), "{last}");
+}
+
+/// Each thread has one call, of which nothing says whether it has a caller.
+#[test]
+fn trees_of_a_million_threads_take_little_memory_and_the_missing_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let trees = folder.path().join("trees");
+    let lines = ["--slow-json-lines", &trees.to_string_lossy()];
+    let file = of_threads(folder.path());
+    let file = file.to_string_lossy();
+    for (least, found) in [("1us", 0), ("40ns", THREADS)] {
+        let slow = ["report", &file, "--slow", least, "--slow-limit", "2"];
+        let ran = bounded(LONG.data, &[&slow[..], &lines].concat(), true);
+        assert_eq!(ran.code, Some(3), "{least}: {}", ran.error);
+        let shown = fs::read_to_string(&trees).unwrap().lines().count() as u64;
+        assert_eq!(shown, found.min(2), "{least}: {}", ran.error);
+        let all = match ran.error.split_once(" calls that took ") {
+            Some((before, _)) => number_at_the_end_of(before),
+            None => 0,
+        };
+        assert_eq!(all, found, "{least}: {}", ran.error);
+        // Names of threads are missing, and no call is: no thread has a second one.
+        let incomplete = "not all trees of slow calls are complete";
+        assert!(!ran.error.contains(incomplete), "{least}: {}", ran.error);
+    }
+}
+
+/// Returns the number, with commas, at the end of a text.
+fn number_at_the_end_of(text: &str) -> u64 {
+    let digits = text.rsplit(' ').next().unwrap();
+    digits.replace(',', "").parse().unwrap()
 }
 
 /// A step of the task of this number.

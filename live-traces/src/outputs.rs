@@ -20,6 +20,7 @@ use trace::numbers::seconds;
 use trace::prometheus;
 use trace::rolling::Rolling;
 use trace::settling::SettlingJvms;
+use trace::slow::LostCalls;
 use trace::stream::Stream;
 use trace::summary::{Order, Summary};
 use trace::table::{self, Layout};
@@ -85,6 +86,8 @@ pub struct LiveOutcome {
     pub delivery: Option<Delivery>,
     /// Number of tasks that could not be followed.
     pub lost_tasks: u64,
+    /// Numbers of calls that are missing in trees of slow calls.
+    pub lost_calls: LostCalls,
     /// Problems of single outputs. The other outputs are complete.
     pub failed: Vec<Error>,
 }
@@ -134,6 +137,7 @@ impl Live {
                     (None, None) => StreamedLines::No,
                 },
                 lost_tasks: writer.lost_tasks,
+                lost_calls: writer.lost_calls,
                 failed: writer.failed,
             }
         });
@@ -184,6 +188,8 @@ struct LiveWriter {
     without_metrics: Option<Error>,
     /// Number of tasks that could not be followed, of the output with the most.
     lost_tasks: u64,
+    /// Numbers of calls that are missing in trees of slow calls.
+    lost_calls: LostCalls,
     /// Problems of abandoned outputs.
     failed: Vec<Error>,
 }
@@ -207,6 +213,7 @@ impl LiveWriter {
             begun: Instant::now(),
             without_metrics: None,
             lost_tasks: 0,
+            lost_calls: LostCalls::default(),
             failed: Vec::new(),
         })
     }
@@ -227,6 +234,8 @@ impl LiveWriter {
                 let trees = self.slow.as_mut().map(|slow| slow.end(self.jvms.all()));
                 let lost = self.slow.as_ref().map_or(0, SlowTrees::lost_tasks);
                 self.lost_tasks = self.lost_tasks.max(lost);
+                let slow = self.slow.as_ref();
+                self.lost_calls = slow.map_or_else(LostCalls::default, SlowTrees::lost_calls);
                 self.keep_trees(trees);
                 let metrics = self.without_metrics.take().map(Error::partly);
                 self.failed.extend(metrics);

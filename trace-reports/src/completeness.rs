@@ -7,6 +7,7 @@ use probes::events::{Lost, SpanInfo, SpanMode, Trace};
 use trace::losses;
 use trace::numbers::counted;
 use trace::recording::Recording;
+use trace::slow::LostCalls;
 use trace::summary::Summary;
 
 use crate::recorded::traces;
@@ -66,6 +67,31 @@ pub fn follows_all(lost: u64) -> Result<(), Error> {
     Err(problem
         .with("found", found)
         .with("help", "their calls are shown without a caller"))
+}
+
+/// Checks that no tree of a slow call lacks calls.
+///
+/// # Errors
+/// `H0651` if calls were dropped, because too many threads had calls at once.
+pub fn has_whole_trees(lost: LostCalls) -> Result<(), Error> {
+    if lost == LostCalls::default() {
+        return Ok(());
+    }
+    let trees = (lost.incomplete > 0).then(|| {
+        let trees = counted(lost.incomplete, "tree");
+        format!("{trees}: earlier calls of the thread may be missing")
+    });
+    let open = (lost.open > 0).then(|| {
+        let open = counted(lost.open, "call");
+        format!("{open}: dropped while they were open, and shown only if they ended later")
+    });
+    let problem = Error::partial(codes::H0651, "not all trees of slow calls are complete");
+    let found = trees.into_iter().chain(open);
+    let problem = found.fold(problem, |problem, found| problem.with("found", found));
+    Err(problem.with(
+        "help",
+        "too many threads had calls at once: record for a shorter time, or trace fewer methods",
+    ))
 }
 
 /// Checks that the agent has changed a class of the JDK in which tasks are followed.

@@ -19,13 +19,15 @@ use standard_streams::terminal;
 use trace::flame::Labels;
 use trace::names::Names;
 use trace::recording::{Recording, Scratch};
+use trace::slow::LostCalls;
 use trace::stacks::Side;
 use trace::summary::{Gap, Order, Summary};
 use trace::table::Layout;
 use trace::{compact, json_lines, perfetto, records, results, table};
 
 use crate::completeness::{
-    StreamedLines, follows_all, has_calls, has_calls_or_events, is_complete, without_calls,
+    StreamedLines, follows_all, has_calls, has_calls_or_events, has_whole_trees, is_complete,
+    without_calls,
 };
 use crate::recorded::{self, traces};
 use crate::reporters::Reporters;
@@ -163,6 +165,9 @@ impl TraceOutputs {
         failed.extend(is_complete(&summary).err());
         let lost_tasks = recordings.iter().map(Recording::lost_tasks).sum();
         failed.extend(follows_all(lost_tasks).err());
+        let lost_calls = recordings.iter().map(Recording::lost_calls);
+        let lost_calls = lost_calls.fold(LostCalls::default(), LostCalls::and);
+        failed.extend(has_whole_trees(lost_calls).err());
         let traces: Vec<&Trace> = traces(recordings).collect();
         failed.extend(value_check::were_found(&traces).err());
         show::all_but_last(failed)

@@ -15,7 +15,7 @@ use trace::names::Names;
 use trace::recording::{EndedItem, Recording};
 use trace::rolling::Rolling;
 use trace::settling::SettlingJvms;
-use trace::slow::{self, SlowCall, SlowCalls};
+use trace::slow::{self, LostCalls, SlowCall, SlowCalls};
 use trace::table::duration;
 
 use crate::completeness::without_calls;
@@ -106,6 +106,7 @@ impl SlowOptions {
             calls.finish();
             printer.print(&recording.trace, calls.take())?;
             recording.lose_tasks(calls.take_lost_tasks());
+            recording.lose_calls(calls.take_lost_calls());
         }
         printer.print_note();
         printer.lines.map_or(Ok(()), TreeLines::publish)
@@ -260,6 +261,7 @@ pub struct SlowTrees {
     printer: Printer,
     jvms: SettlingJvms<SlowCalls>,
     lost_tasks: u64,
+    lost_calls: LostCalls,
 }
 
 impl SlowTrees {
@@ -273,6 +275,7 @@ impl SlowTrees {
             printer,
             jvms: SettlingJvms::default(),
             lost_tasks: 0,
+            lost_calls: LostCalls::default(),
         }))
     }
 
@@ -303,6 +306,12 @@ impl SlowTrees {
         self.lost_tasks
     }
 
+    /// Returns the numbers of calls that are missing in the trees.
+    #[must_use]
+    pub fn lost_calls(&self) -> LostCalls {
+        self.lost_calls
+    }
+
     /// Handles a reset of a JVM's recording.
     pub fn reset(&mut self, number: usize) {
         self.calls(number).reset();
@@ -322,6 +331,7 @@ impl SlowTrees {
         for (calls, trace, settled) in self.jvms.turn(all) {
             calls.settle(settled);
             self.lost_tasks += calls.take_lost_tasks();
+            self.lost_calls = self.lost_calls.and(calls.take_lost_calls());
             self.printer.print(trace, calls.take())?;
         }
         Ok(())
@@ -335,6 +345,7 @@ impl SlowTrees {
         for (calls, rolling) in self.jvms.iter_mut().zip(all) {
             calls.finish();
             self.lost_tasks += calls.take_lost_tasks();
+            self.lost_calls = self.lost_calls.and(calls.take_lost_calls());
             self.printer.print(rolling.trace(), calls.take())?;
         }
         self.printer.print_note();

@@ -21,6 +21,26 @@ pub struct Loss {
     pub cause: &'static str,
 }
 
+/// Numbers of calls that are missing in trees of slow calls, because too many threads had calls at once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LostCalls {
+    /// Number of slow calls whose trees lack earlier calls of the thread, or may lack them.
+    pub incomplete: u64,
+    /// Number of open calls that were forgotten. Those that end later are found when they end.
+    pub open: u64,
+}
+
+impl LostCalls {
+    /// Adds other numbers.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            incomplete: self.incomplete + other.incomplete,
+            open: self.open + other.open,
+        }
+    }
+}
+
 /// Formats `7 calls: too many waited to be written`.
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

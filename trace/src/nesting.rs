@@ -7,6 +7,8 @@ use probes::events::{Call, Outcome};
 /// Maximum numbers of calls that wait for their caller: for one thread, and in total.
 const WAITING: usize = 1 << 15;
 const WAITING_IN_ALL: usize = 1 << 19;
+/// Size of a thread beside its calls, in calls.
+const THREAD: usize = 6;
 /// Time after the end of a call when its open caller must have been seen open, in nanoseconds.
 const SEEN_OPEN: u64 = 3_000_000_000;
 
@@ -22,6 +24,8 @@ pub struct Nesting {
     now: u64,
     /// Number of calls that wait for their caller.
     waiting: usize,
+    /// Number of calls and threads that triggers the next search for room, beyond the limit.
+    beyond: usize,
 }
 
 /// Sums by Java's thread id. All virtual threads share the key `None`.
@@ -105,18 +109,28 @@ impl Nesting {
             sums,
         });
         self.waiting += 1;
-        if self.waiting >= WAITING_IN_ALL {
+        if self.size() >= WAITING_IN_ALL + self.beyond {
             for thread in self.threads.values_mut() {
                 let oldest = thread.ended.drain(..thread.ended.len().div_ceil(2));
                 self.waiting -= settle(oldest, &thread.open, &mut self.by_caller);
             }
             self.drop_empty();
+            // Threads with open calls are limited by the recording.
+            self.beyond = self.size();
         }
+    }
+
+    /// Returns the size of threads and calls, in calls.
+    fn size(&self) -> usize {
+        self.waiting + THREAD * self.threads.len()
     }
 
     fn drop_empty(&mut self) {
         self.threads
             .retain(|_, thread| !thread.ended.is_empty() || !thread.open.is_empty());
+        if self.threads.capacity() > 4 * self.threads.len() {
+            self.threads.shrink_to(2 * self.threads.len());
+        }
     }
 
     /// Discards all data.
@@ -135,6 +149,7 @@ impl Nesting {
             self.waiting -= settle(oldest, &thread.open, &mut self.by_caller);
         }
         self.drop_empty();
+        self.beyond = 0;
         let threads = std::mem::take(&mut self.by_thread);
         (threads, std::mem::take(&mut self.by_caller))
     }
@@ -237,7 +252,8 @@ mod tests {
             };
             nesting.take(&call, true);
         }
-        assert!(nesting.waiting <= WAITING_IN_ALL);
+        assert!(nesting.size() <= WAITING_IN_ALL, "{}", nesting.size());
+        assert!(nesting.threads.capacity() < WAITING_IN_ALL / 2);
         nesting.now = u64::MAX;
         let (threads, callers) = nesting.take_sums();
         assert_eq!(threads.len(), 1);

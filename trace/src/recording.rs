@@ -7,13 +7,14 @@ pub(crate) mod sort;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use probes::error::SnapshotError;
 use probes::events::{
     Call, EventFile, Moment, Outcome, RestoredItem, SpanInfo, StoredCall, TaskStep, Trace, Wait,
 };
 
+use crate::losses::LostCalls;
 use by_time::{CallBounds, MOMENT};
 pub use scratch::Scratch;
 use sort::{Sorted, Sorter, varint};
@@ -31,6 +32,8 @@ pub struct Recording {
     sorted: OnceLock<Singles>,
     /// Number of tasks that an output could not follow.
     lost_tasks: AtomicU64,
+    /// Numbers of calls that are missing in trees of slow calls.
+    lost_calls: Mutex<LostCalls>,
 }
 
 /// Single calls and events, sorted for outputs.
@@ -110,6 +113,7 @@ impl Recording {
             scratch: scratch.clone(),
             sorted: OnceLock::new(),
             lost_tasks: AtomicU64::new(0),
+            lost_calls: Mutex::default(),
         })
     }
 
@@ -128,6 +132,24 @@ impl Recording {
     #[must_use]
     pub fn lost_tasks(&self) -> u64 {
         self.lost_tasks.load(Ordering::Relaxed)
+    }
+
+    /// Notes the numbers of calls that are missing in trees of slow calls.
+    pub fn lose_calls(&self, lost: LostCalls) {
+        let mut all = self
+            .lost_calls
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *all = all.and(lost);
+    }
+
+    /// Returns the numbers of calls that are missing in trees of slow calls.
+    #[must_use]
+    pub fn lost_calls(&self) -> LostCalls {
+        *self
+            .lost_calls
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the file, which restores stored calls and events.

@@ -4,6 +4,7 @@
 //! are short compared to a slow call are reduced to number and time at once. So a tree stays small however long its
 //! call is.
 
+mod forgotten;
 mod json;
 mod lines;
 mod node;
@@ -14,6 +15,8 @@ use probes::events::{Call, Outcome, TaskStep, Wait, WaitKind};
 
 use crate::tasks::{Change, Runs, Steps, Submitted, Tasks};
 
+pub use crate::losses::LostCalls;
+use forgotten::ForgottenCalls;
 pub use json::write_json_line;
 pub use lines::lines;
 use node::{Node, Submission};
@@ -24,8 +27,10 @@ const SEEN_OPEN: u64 = 3_000_000_000;
 const REPORTED: u64 = 500_000_000;
 /// A call shorter than one part in this number of a slow call has no node.
 const PARTS: u64 = 100;
-/// Maximum number of nodes of all threads that wait for their callers.
+/// Maximum size of the nodes that wait for their callers and of their threads, in nodes.
 const WAITING: usize = 1 << 18;
+/// Size of a thread beside its nodes.
+const THREAD: usize = 4;
 /// Maximum number of remembered collections.
 const COLLECTIONS: usize = 1 << 12;
 
@@ -40,8 +45,11 @@ pub struct SlowCalls {
     forgotten: u64,
     /// Slow calls that were found and not taken yet.
     found: Vec<SlowCall>,
-    /// Approximate number of top-level nodes of all threads.
+    /// Approximate size of all threads and their nodes.
     waiting: usize,
+    /// Calls of threads that were dropped, because too many threads had calls at once.
+    dropped: ForgottenCalls,
+    lost: LostCalls,
     /// Task steps whose preceding calls are not all known yet.
     steps: Steps,
     /// Tasks with the spans of the calls that submitted them.
@@ -82,6 +90,8 @@ pub struct SlowCall {
     root: Node,
     /// Set if earlier collections were discarded.
     lacks_collections: bool,
+    /// Set if earlier calls of its thread were discarded.
+    lacks_calls: bool,
 }
 
 impl SlowCalls {
@@ -95,6 +105,8 @@ impl SlowCalls {
             forgotten: 0,
             found: Vec::new(),
             waiting: 0,
+            dropped: ForgottenCalls::default(),
+            lost: LostCalls::default(),
             steps: Steps::default(),
             tasks: Tasks::default(),
         }
@@ -139,6 +151,11 @@ impl SlowCalls {
         self.steps.take_dropped() + self.tasks.take_dropped()
     }
 
+    /// Returns the numbers of missing calls since the last call.
+    pub fn take_lost_calls(&mut self) -> LostCalls {
+        std::mem::take(&mut self.lost)
+    }
+
     /// Finds the slow calls that are outermost for certain and whose waits are known. `now` is a time in nanoseconds
     /// since the trace began; all calls that ended before it were added.
     pub fn settle(&mut self, now: u64) {
@@ -175,7 +192,10 @@ impl SlowCalls {
 
     fn insert(&mut self, id: u64, is_virtual: bool, node: Node) {
         let least = self.least();
-        let thread = self.threads.entry(id).or_default();
+        let thread = self.threads.entry(id).or_insert_with(|| {
+            self.waiting += THREAD;
+            Thread::default()
+        });
         thread.is_virtual = is_virtual;
         self.waiting += node.size();
         node::insert(&mut thread.outermost, node, least);
@@ -185,7 +205,8 @@ impl SlowCalls {
     }
 
     /// Reduces half of the nodes that wait for their callers to numbers, the oldest of each thread. Slow calls among
-    /// them are reported: few calls have a caller that ends so late.
+    /// them are reported: few calls have a caller that ends so late. If the threads are still too many, those are
+    /// dropped whose last call ended first.
     fn make_room(&mut self) {
         self.waiting = self.size();
         if self.waiting <= WAITING / 2 {
@@ -198,14 +219,51 @@ impl SlowCalls {
             }
             self.threads.insert(id, thread);
         }
+        self.waiting = self.size();
+        self.drop_threads();
         // The rest is new, or open and limited.
-        self.waiting = self.size().min(WAITING / 2);
+        self.waiting = self.waiting.min(WAITING / 2);
     }
 
-    /// Returns the size of all nodes.
+    /// Drops threads until half of the room is free: first those without open calls, by the ends of their last calls.
+    /// One thread is kept.
+    fn drop_threads(&mut self) {
+        if self.waiting <= WAITING / 2 || self.threads.len() < 2 {
+            return;
+        }
+        let threads = self.threads.iter();
+        let mut by_age: Vec<_> = threads
+            .map(|(id, thread)| (thread.has_open(), thread.end(), *id))
+            .collect();
+        by_age.sort_unstable();
+        by_age.pop();
+        for (_, _, id) in by_age {
+            if self.waiting <= WAITING / 2 {
+                return;
+            }
+            let Some(thread) = self.threads.remove(&id) else {
+                continue;
+            };
+            self.waiting = self.waiting.saturating_sub(thread.size());
+            let contents = thread.outermost.iter().filter(|node| !node.is_empty_open());
+            let contents = contents.map(Node::end).max();
+            self.tasks.lose(thread.runs.len() as u64);
+            for node in thread.outermost {
+                match node.is_open() {
+                    true => self.lost.open += 1,
+                    false => self.add_slow(id, thread.is_virtual, node, None),
+                }
+            }
+            // An open call without callees is whole when it ends.
+            if let Some(end) = contents {
+                self.dropped.forget(id, end);
+            }
+        }
+    }
+
+    /// Returns the size of all threads with their nodes.
     fn size(&self) -> usize {
-        let nodes = self.threads.values().flat_map(|thread| &thread.outermost);
-        nodes.map(Node::size).sum()
+        self.threads.values().map(Thread::size).sum()
     }
 
     /// Finds the slow calls that began before `seen` and ended before `ended`.
@@ -240,7 +298,13 @@ impl SlowCalls {
         }
         self.threads
             .retain(|_, thread| !(thread.outermost.is_empty() && thread.runs.is_empty()));
+        if self.threads.capacity() > 4 * self.threads.len() {
+            self.threads.shrink_to(2 * self.threads.len());
+        }
         self.waiting = self.size();
+        if self.waiting > WAITING {
+            self.make_room();
+        }
         self.found[first..].sort_by_key(|slow| (slow.root.end(), slow.thread));
     }
 
@@ -328,13 +392,34 @@ impl SlowCalls {
         let (start, end) = (root.start(), root.end());
         let collections = self.collections.iter();
         let within = collections.filter(|it| it.end >= start && it.start <= end);
+        let lacks_calls = self.dropped.has_since(thread, start);
+        self.lost.incomplete += u64::from(lacks_calls);
         self.found.push(SlowCall {
             thread,
             is_virtual,
             submitted,
             root: node::reduced(root, within.cloned()),
             lacks_collections: start < self.forgotten,
+            lacks_calls,
         });
+    }
+}
+
+impl Thread {
+    /// Checks for a call that has not ended.
+    fn has_open(&self) -> bool {
+        self.outermost.iter().any(Node::is_open)
+    }
+
+    /// Returns the latest end of a call, or the time of its last observation.
+    fn end(&self) -> u64 {
+        self.outermost.iter().map(Node::end).max().unwrap_or(0)
+    }
+
+    /// Returns the size with all nodes.
+    fn size(&self) -> usize {
+        let nodes = self.outermost.iter().map(Node::size);
+        THREAD + nodes.sum::<usize>()
     }
 }
 

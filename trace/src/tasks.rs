@@ -15,6 +15,8 @@ pub(crate) use runs::{Around, Runs, TaskRun};
 const WAITING: usize = 1 << 16;
 /// Maximum number of nested task runs on one thread.
 const NESTED: usize = 1 << 12;
+/// Maximum number of threads that run tasks at once.
+const RUNNING: usize = 1 << 17;
 /// Maximum number of steps that wait until all preceding calls are known.
 const STEPS: usize = 1 << 18;
 /// Number of threads between two clean-ups of threads without open calls.
@@ -146,9 +148,14 @@ impl<C: Clone> Tasks<C> {
         inner.find(|run| run.submitted.is_some())
     }
 
-    /// Returns the number of tasks lost since the last call, because too many waited.
+    /// Returns the number of tasks lost since the last call, because too many waited or ran at once.
     pub fn take_dropped(&mut self) -> u64 {
         std::mem::take(&mut self.dropped)
+    }
+
+    /// Counts tasks whose runs the caller has dropped.
+    pub(crate) fn lose(&mut self, count: u64) {
+        self.dropped += count;
     }
 
     fn submit(&mut self, task: &Task, kind: Step, submitted: Option<Submitted<C>>) {
@@ -226,7 +233,15 @@ impl<C: Clone> Tasks<C> {
             return None;
         }
         let submitted = submission(&mut self.waiting, task, step.step);
+        if runs.is_empty() && self.running.len() > RUNNING {
+            self.running.remove(&step.thread);
+            self.dropped += u64::from(submitted.is_some());
+            return None;
+        }
         let runs = self.running.entry(step.thread).or_default();
+        if runs.capacity() == 0 {
+            runs.reserve_exact(1); // most tasks run no others
+        }
         if runs.len() >= NESTED {
             runs.remove(0);
         }

@@ -3,6 +3,7 @@
 //! Calls arrive roughly in the order of their ends, so a call precedes its caller. It waits until its outermost
 //! caller has ended, too, or has been open for so long that it was seen open.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
@@ -14,6 +15,10 @@ use crate::tasks::{Around, CallId, Change, Runs, Steps, Submitted, TaskRun, Task
 const SEEN_OPEN: u64 = 3_000_000_000;
 /// Maximum size of calls that wait for their callers or to be taken, in bytes.
 const WAITING: usize = 48 << 20;
+/// Size of a thread beside its calls, in bytes.
+const THREAD: usize = 512;
+/// Size of the list of a thread's open calls beside these, in bytes.
+const OPEN_CALLS: usize = 1 << 10;
 
 /// The calls of one JVM that wait for their callers.
 #[derive(Debug, Default)]
@@ -23,6 +28,8 @@ pub struct Trees {
     placed: VecDeque<PlacedCall>,
     /// Size in bytes of the completed calls that were not taken yet.
     waiting: usize,
+    /// Size in bytes of threads and open calls, at least; exact after each settling.
+    threads_size: usize,
     dropped: u64,
     /// Task steps whose preceding calls are not all known yet.
     steps: Steps,
@@ -65,10 +72,31 @@ struct Thread {
 impl Trees {
     /// Adds a call when it ends or is seen open. Above the size limit, calls are counted and dropped.
     pub fn take(&mut self, call: &Call, is_virtual: bool) {
-        let thread = self.threads.entry(call.thread).or_default();
+        let is_full = self.waiting + self.threads_size >= WAITING;
+        let thread = match self.threads.entry(call.thread) {
+            Entry::Occupied(thread) => thread.into_mut(),
+            Entry::Vacant(_) if is_full => {
+                self.dropped += 1;
+                return;
+            }
+            Entry::Vacant(thread) => {
+                self.threads_size += THREAD;
+                thread.insert(Thread::default())
+            }
+        };
         thread.is_virtual = is_virtual;
         if call.outcome == Outcome::Open {
-            thread.open.insert(call.start, call.clone());
+            if is_full && !thread.open.contains_key(&call.start) {
+                self.dropped += 1;
+                return;
+            }
+            let list = match thread.open.is_empty() {
+                true => OPEN_CALLS,
+                false => 0,
+            };
+            if thread.open.insert(call.start, call.clone()).is_none() {
+                self.threads_size += list + size(call);
+            }
             return;
         }
         // The calls that began within it have ended as well.
@@ -76,7 +104,7 @@ impl Trees {
             let start = *start;
             thread.open.remove(&start);
         }
-        if self.waiting >= WAITING {
+        if is_full {
             self.dropped += 1;
             return;
         }
@@ -104,6 +132,11 @@ impl Trees {
             thread.settle(*id, settled, &mut self.placed);
         }
         self.threads.retain(|_, thread| !thread.is_empty());
+        if self.threads.capacity() > 4 * self.threads.len() {
+            self.threads.shrink_to(2 * self.threads.len());
+        }
+        let threads = self.threads.values();
+        self.threads_size = threads.map(|thread| THREAD + thread.open_size()).sum();
     }
 
     /// Places all calls after the last entry; open ones come last.
@@ -113,6 +146,7 @@ impl Trees {
             self.waiting += thread.open.values().map(size).sum::<usize>();
             thread.finish(id, &mut self.placed);
         }
+        self.threads_size = 0;
     }
 
     /// Links the runs of tasks that began before a time to the calls that submitted them. All calls that began before
@@ -237,6 +271,14 @@ fn size_within(value: &Value) -> usize {
 impl Thread {
     fn is_empty(&self) -> bool {
         self.ended.is_empty() && self.open.is_empty() && self.runs.is_empty()
+    }
+
+    /// Returns the size of the open calls in bytes.
+    fn open_size(&self) -> usize {
+        match self.open.is_empty() {
+            true => 0,
+            false => OPEN_CALLS + self.open.values().map(size).sum::<usize>(),
+        }
     }
 
     /// Returns starts and ends of all known calls, by start.
@@ -562,7 +604,7 @@ mod tests {
     #[test]
     fn calls_above_the_memory_limit_are_counted() {
         let mut trees = Trees::default();
-        let most = WAITING.div_ceil(size(&ended(1, 2)));
+        let most = (WAITING - THREAD).div_ceil(size(&ended(1, 2)));
         for start in 0..most as u64 + 7 {
             trees.take(&ended(start * 10, start * 10 + 5), true);
         }
@@ -573,5 +615,38 @@ mod tests {
         trees.take(&ended(1, 2), true);
         trees.reset();
         assert_eq!(finished(&mut trees), []);
+    }
+
+    /// The calls of a million threads that have one each.
+    #[test]
+    fn threads_above_the_memory_limit_are_counted() {
+        let on = |thread, outcome| Call {
+            thread,
+            ..call(thread, thread + 1, outcome)
+        };
+        let threads = 1_000_000;
+        let mut trees = Trees::default();
+        let most = WAITING.div_ceil(THREAD + size(&ended(1, 2))) as u64;
+        for thread in 1..=threads {
+            trees.take(&on(thread, Outcome::Returned), false);
+        }
+        assert_eq!(trees.threads.len() as u64, most);
+        assert_eq!(trees.take_dropped(), threads - most);
+        assert_eq!(settled(&mut trees, u64::MAX).len() as u64, most);
+        assert_eq!((trees.waiting, trees.threads_size), (0, 0));
+        for thread in 1..=threads {
+            trees.take(&on(thread, Outcome::Open), false);
+        }
+        let most = WAITING.div_ceil(THREAD + OPEN_CALLS + size(&ended(1, 2))) as u64;
+        assert_eq!(trees.threads.len() as u64, most);
+        assert_eq!(trees.take_dropped(), threads - most);
+        // Those that are known can end.
+        let last = on(most, Outcome::Returned);
+        trees.take(&last, false);
+        assert_eq!(trees.take_dropped(), 1, "there is no room");
+        trees.settle(0);
+        trees.take(&last, false);
+        assert_eq!(trees.take_dropped(), 0);
+        assert_eq!(finished(&mut trees).len() as u64, most);
     }
 }

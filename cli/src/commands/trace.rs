@@ -486,11 +486,13 @@ impl Trace {
             true => completeness::follows_all(streamed.lost_tasks),
             false => Ok(()),
         });
+        let trees = completeness::has_whole_trees(streamed.lost_calls);
         let delivery = streamed.delivery.as_ref();
         delivery.into_iter().flat_map(Delivery::lines).for_each(say);
         let delivered = delivery.map_or(Ok(()), Delivery::check);
         let failed = streamed.failed.into_iter();
         let problems = failed.chain(made.err()).chain(followed.err());
+        let problems = problems.chain(trees.err());
         all_but_last(problems.chain(delivered.err()))?;
         Ok(match warnings.of_missing() {
             true => PARTIAL,

@@ -35,6 +35,9 @@ pub fn write_json_line(trace: &Trace, slow: &SlowCall, out: &mut dyn Write) -> i
         if slow.lacks_collections {
             line.insert("lacks_collections".to_owned(), true.into());
         }
+        if slow.lacks_calls {
+            line.insert("lacks_calls".to_owned(), true.into());
+        }
         line.insert("call".to_owned(), of_node(trace, &slow.root));
     }
     put(&line, out)

@@ -43,12 +43,14 @@ pub fn lines(trace: &Trace, names: &Names, slow: &SlowCall) -> String {
         "self",
     );
     shown.put(&slow.root, "", "", &mut text);
-    if slow.lacks_collections {
-        let missing = format!(
-            "{:>WIDTH$}  {:>WIDTH$}  … earlier collections are unknown\n",
-            "", ""
-        );
-        text.push_str(&missing);
+    for (is_missing, kind) in [
+        (slow.lacks_collections, "collections"),
+        (slow.lacks_calls, "calls of this thread"),
+    ] {
+        if is_missing {
+            let columns = format!("{:>WIDTH$}  {:>WIDTH$}", "", "");
+            let _ = writeln!(text, "{columns}  … earlier {kind} are unknown");
+        }
     }
     text
 }

@@ -153,6 +153,12 @@ impl Node {
             .is_some_and(|call| call.outcome == Outcome::Open)
     }
 
+    /// Checks for a call that has not ended and encloses nothing yet.
+    pub fn is_empty_open(&self) -> bool {
+        let is_empty = self.within.is_empty() && self.tasks.is_empty() && self.folded.is_empty();
+        self.is_open() && is_empty
+    }
+
     /// Returns the sort time. A wait is sorted by its middle, because the times of some are inexact.
     pub fn start(&self) -> u64 {
         match &self.event {

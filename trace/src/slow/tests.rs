@@ -394,6 +394,74 @@ fn memory_does_not_grow_with_slow_calls_and_each_is_found() {
     assert_eq!(found, count);
 }
 
+/// Threads with one call each; the first one has a slow call around its own, and the second one a slow call after it.
+#[test]
+fn memory_does_not_grow_with_threads_and_incomplete_trees_are_counted() {
+    let mut slow = SlowCalls::new(10_000 * MS);
+    let threads = WAITING as u64;
+    for thread in 1..=threads {
+        slow.call(&on(thread, 1, thread, thread + 1), false);
+        assert!(slow.threads.len() < WAITING / THREAD);
+        if thread % 1_000 == 0 {
+            assert!(slow.size() <= WAITING + THREAD, "{}", slow.size());
+        }
+    }
+    slow.call(&on(1, 0, 0, 2 * threads), false);
+    slow.call(&on(2, 0, 100, 2 * threads), false);
+    let [first, second] = &finished(&mut slow)[..] else {
+        panic!("two trees");
+    };
+    let missing = "… earlier calls of this thread are unknown\n";
+    assert!(first.ends_with(missing), "{first}");
+    assert!(!second.contains(missing), "{second}");
+    let lost = LostCalls {
+        incomplete: 1,
+        open: 0,
+    };
+    assert_eq!(slow.take_lost_calls(), lost);
+    assert_eq!(slow.take_lost_calls(), LostCalls::default());
+}
+
+/// Slow calls of all threads are found, also those that must make room.
+#[test]
+fn slow_calls_of_dropped_threads_are_found() {
+    let mut slow = SlowCalls::new(MS);
+    let threads = WAITING as u64;
+    let mut found = 0;
+    for thread in 1..=threads {
+        slow.call(&on(thread, 1, thread, thread + 1), false);
+        found += slow.take().len() as u64;
+    }
+    slow.finish();
+    assert_eq!(found + slow.take().len() as u64, threads);
+    assert_eq!(slow.take_lost_calls(), LostCalls::default());
+}
+
+/// Open calls are dropped last, and counted. Those that end later are found.
+#[test]
+fn dropped_open_calls_are_counted() {
+    let mut slow = SlowCalls::new(MS);
+    let opened = |thread, end, outcome| Call {
+        outcome,
+        ..on(thread, 1, 1, end)
+    };
+    let threads = WAITING as u64;
+    for thread in 1..=threads {
+        slow.call(&opened(thread, 1_000 + thread, Outcome::Open), false);
+        slow.call(&on(thread + threads, 1, thread, thread + 1), false);
+    }
+    let kept = slow.threads.len() as u64;
+    let lost = slow.take_lost_calls();
+    assert_eq!(lost.incomplete, 0);
+    assert!(lost.open > 0 && lost.open + kept >= threads, "{lost:?}");
+    drop(slow.take());
+    slow.call(&opened(1, 2_000, Outcome::Returned), false);
+    slow.finish();
+    let ended = slow.take();
+    let first = ended.iter().find(|it| it.thread == 1).unwrap();
+    assert!(!first.lacks_calls && first.root.nanos() == 1_999 * MS);
+}
+
 #[test]
 fn long_values_take_more_room() {
     let mut slow = SlowCalls::new(MS);

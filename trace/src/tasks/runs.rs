@@ -64,6 +64,11 @@ impl<C: Clone> Runs<C> {
         self.0.retain(|run| run.ended >= nanos);
     }
 
+    /// Returns the number of runs.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Checks whether there are no runs.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

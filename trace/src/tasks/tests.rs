@@ -226,3 +226,36 @@ fn oldest_of_too_many_tasks_are_dropped_and_counted() {
     }
     assert!(tasks.by_age.len() <= 4 * WAITING && tasks.take_dropped() == 0);
 }
+
+/// Each task keeps a thread of its own busy.
+#[test]
+fn tasks_on_too_many_threads_are_dropped_and_counted() {
+    let mut tasks: Tasks<u64> = Tasks::default();
+    let on = |thread: u64, kind| {
+        let mut step = step(thread, thread, kind, 'a');
+        if let Some(task) = &mut step.task {
+            task.identity = thread as u32;
+        }
+        step
+    };
+    let submitted = Submitted {
+        thread: 1,
+        nanos: 1,
+        by: 1,
+    };
+    let most = RUNNING as u64;
+    for thread in 0..most + 5 {
+        tasks.take(&on(thread, Step::Submitted), |_| Some(submitted));
+        let run = begun(&mut tasks, &on(thread, Step::Begun));
+        assert_eq!(run.is_some(), thread < most, "{thread}");
+    }
+    assert_eq!((tasks.running.len(), tasks.take_dropped()), (RUNNING, 5));
+    // The end of a dropped run changes nothing.
+    for thread in 0..most + 5 {
+        let ended = tasks.take(&on(thread, Step::Ended), |_| None).is_some();
+        assert_eq!(ended, thread < most, "{thread}");
+    }
+    assert!(tasks.running.is_empty());
+    tasks.take(&on(1, Step::Submitted), |_| Some(submitted));
+    assert!(begun(&mut tasks, &on(1, Step::Begun)).is_some());
+}
