@@ -93,13 +93,20 @@ fn accepted(originals: &[Original]) -> Vec<Vec<u8>> {
                 let original = random.of(originals);
                 let changed = original.changed(&mut random);
                 let passes = changed != original.bytes && check_soundness(&changed).is_ok();
-                passes.then_some(changed)
+                (passes && !has_percent(&changed)).then_some(changed)
             })
         })
         .collect();
     let least = count / 50;
     assert!(accepted.len() > least, "only {} passed", accepted.len());
     accepted
+}
+
+/// Checks for a percent sign in the name of the class. HotSpot 25 takes such a name for a format of its own message, and
+/// crashes, if a sealed class does not permit the class.
+fn has_percent(class: &[u8]) -> bool {
+    let class = ClassFile::read(class).expect("a class file");
+    class.this_class().as_bytes().contains(&b'%')
 }
 
 /// A class file, and the parts of it that are changed with the same probability.
