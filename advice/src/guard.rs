@@ -232,7 +232,7 @@ impl<'a> Body<'a> {
             let field = FieldType::parse(binding.descriptor.as_bytes()).ok();
             if binding.value == Value::FromEntry {
                 self.local(opcode::ALOAD, state);
-                self.from_entry(field);
+                self.load_from_entry(field);
                 continue;
             }
             self.local(load_opcode(field), slot);
@@ -245,7 +245,7 @@ impl<'a> Body<'a> {
         let result = result.and_then(|it| FieldType::parse(it.as_bytes()).ok());
         match result {
             Some(FieldType::Base(base)) => {
-                self.to_bits(base);
+                self.pack(base);
                 self.guard("keep", &format!("({STATE}J)V"));
             }
             Some(_) => self.guard("keep", &format!("({STATE}{OBJECT})V")),
@@ -265,7 +265,7 @@ impl<'a> Body<'a> {
         with_index(&mut self.bytes, opcode::CHECKCAST, index);
     }
 
-    fn from_entry(&mut self, to: Option<FieldType<'_>>) {
+    fn load_from_entry(&mut self, to: Option<FieldType<'_>>) {
         let Some(FieldType::Base(base)) = to else {
             self.guard("value", &format!("({STATE}){OBJECT}"));
             self.cast(to);
@@ -283,7 +283,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    fn to_bits(&mut self, base: BaseType) {
+    fn pack(&mut self, base: BaseType) {
         match base {
             BaseType::Long => {}
             BaseType::Double => self.invoke("java/lang/Double", "doubleToRawLongBits", "(D)J"),
