@@ -24,7 +24,7 @@ pub struct JacocoAgents {
 }
 
 impl JacocoAgents {
-    /// Finds JaCoCo's agent in the command lines that snapshots hold.
+    /// Finds JaCoCo's agent in the command lines and environment variables that snapshots hold.
     #[must_use]
     pub fn of(snapshots: &[PathBuf]) -> Self {
         let (mut agents, mut seen) = (Self::default(), BTreeSet::new());
@@ -32,7 +32,8 @@ impl JacocoAgents {
             let Ok(meta) = Meta::of_file(path) else {
                 continue;
             };
-            let Some(options) = options_of(&meta.command) else {
+            let of_variables = || options_of(&meta.variables);
+            let Some(options) = options_of(&meta.command).or_else(of_variables) else {
                 continue;
             };
             agents.jvms += usize::from(seen.insert((meta.pid, meta.start_ms)));
@@ -45,7 +46,7 @@ impl JacocoAgents {
     }
 }
 
-/// Returns the options of JaCoCo's agent on a command line, if present.
+/// Returns the options of JaCoCo's agent among these words, if present.
 fn options_of(command: &str) -> Option<String> {
     words(command).into_iter().find_map(|word| {
         let agent = word.strip_prefix("-javaagent:")?;

@@ -382,6 +382,7 @@ fn meta(jvmti: Jvmti, phase: impl OnLoadOrLive, config: &Config) -> Meta {
         java_home: property(c"java.home"),
         java_feature: jvmti.java_release(phase).map_or(0, u32::from),
         command: command_line(),
+        variables: variables(),
         folder: std::env::current_dir().map_or_else(
             |_| String::new(),
             |folder| folder.to_string_lossy().into_owned(),
@@ -399,6 +400,18 @@ fn meta(jvmti: Jvmti, phase: impl OnLoadOrLive, config: &Config) -> Meta {
         meta.file_name = name.of(&meta, &process::user());
     }
     meta
+}
+
+/// Environment variables with options of a JVM, in the order in which it reads them.
+const VARIABLES: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
+
+/// Returns the JVM's options in environment variables.
+fn variables() -> String {
+    let values = VARIABLES.iter().filter_map(std::env::var_os);
+    let values: Vec<String> = values
+        .map(|value| value.to_string_lossy().into_owned())
+        .collect();
+    values.join(" ")
 }
 
 /// The command line of the process; arguments with spaces are in quotes.

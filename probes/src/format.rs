@@ -124,6 +124,10 @@ pub struct Meta {
     pub java_feature: u32,
     /// The command line, as far as it is known.
     pub command: String,
+    /// The JVM's options in environment variables: those of `JAVA_TOOL_OPTIONS`, `JDK_JAVA_OPTIONS` and `_JAVA_OPTIONS`
+    /// in this order.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub variables: String,
     /// The working directory of the JVM; empty if unknown.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub folder: String,

@@ -24,11 +24,12 @@ fn compiled(jdk: &Jdk, folder: &Path) -> PathBuf {
 
 /// Runs `classhook coverage` on the classes, with these words.
 fn coverage(folder: &Path, words: &[&str]) -> Run {
+    command(folder, words).run()
+}
+
+fn command(folder: &Path, words: &[&str]) -> Java {
     let words = [&["coverage", "--output", "out"], words].concat();
-    Java::program(classhook())
-        .folder(folder)
-        .arguments(&words)
-        .run()
+    Java::program(classhook()).folder(folder).arguments(&words)
 }
 
 /// Returns the missed and covered instructions of a method.
@@ -51,8 +52,17 @@ fn classes_that_jacocos_agent_changed_before_are_measured_all_the_same() {
         let option = jacoco::agent_option(&folder.join("jacoco.exec"), None);
         let ran = |method: &str| {
             let words = ["--classes", &classes, "--xml", "all.xml", "--"];
-            let command = [&java, option.as_str(), "-cp", &classes, "Pick", method];
-            let run = coverage(folder, &[&words[..], &command[..]].concat());
+            let program = ["-cp", &classes, "Pick", method];
+            // JaCoCo's agent is on the command line of one run, and in the environment of the other.
+            let run = match method {
+                "one" => {
+                    let words = [&words[..], &[&java, option.as_str()], &program].concat();
+                    coverage(folder, &words)
+                }
+                _ => command(folder, &[&words[..], &[&java], &program].concat())
+                    .variable("JAVA_TOOL_OPTIONS", &option)
+                    .run(),
+            };
             run.assert_success();
             let told = "JaCoCo's agent ran in 1 JVM, too: the report includes its data from ";
             assert!(run.stderr.contains(told), "{}", run.report());
