@@ -1,8 +1,8 @@
 //! The bundled advice plugin: calls static methods of Java at the entries and exits of methods.
 //!
-//! The command reads the annotations of the advice and prepares [`settings`], with the class files
-//! for the program. This plugin selects the methods ([`targets`]) and generates the calls
-//! ([`code`]). It calls a class that catches the exceptions of the advice. A method of the advice
+//! The command reads the annotations of the advice and prepares settings (`settings.rs`), with the class files
+//! for the program. This plugin selects the methods (`targets.rs`) and generates the calls
+//! (`code.rs`). It calls a class that catches the exceptions of the advice. A method of the advice
 //! that does not fit a method of the program adds a note there; it is an error if its pattern names
 //! that class, and it fits none of its methods.
 
