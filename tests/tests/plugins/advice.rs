@@ -81,7 +81,7 @@ fn advice_gets_each_value_of_each_call() {
 > Shop$Greeter.greet(java.lang.String) [ann]
 < Shop$Greeter.greet(java.lang.String) hello ann null
 ";
-        assert!(run.stdout.starts_with(&expected), "{jdk}: {}", run.report());
+        assert!(run.stdout.starts_with(expected), "{jdk}: {}", run.report());
         // The bridge of the generic method counts once.
         let compared = run.stdout.matches("> Shop$Generic.compareTo(").count();
         assert_eq!(compared, 1, "{jdk}: {}", run.report());
