@@ -73,10 +73,12 @@ pub fn analyze_with_lines(
     probes: Option<&[bool]>,
     lines: &[bool],
 ) -> Result<ClassCoverage, AnalysisError> {
-    analyze_as(Counting::Jacoco, class, probes, lines)
+    count(Counting::Jacoco, class, probes, lines)
 }
 
 /// Counts as [`analyze_with_lines`], with the counters of JaCoCo or those of the source.
+///
+/// The agent leaves out probes of long methods that later probes imply; here they count as executed with those.
 ///
 /// # Errors
 /// As [`analyze`].
@@ -87,10 +89,19 @@ pub fn analyze_as(
     lines: &[bool],
 ) -> Result<ClassCoverage, AnalysisError> {
     let with_implied = probes.map(|probes| with_implied(class, probes));
+    count(counting, class, with_implied.as_deref(), lines)
+}
+
+fn count(
+    counting: Counting,
+    class: &ClassDescription<'_>,
+    probes: Option<&[bool]>,
+    lines: &[bool],
+) -> Result<ClassCoverage, AnalysisError> {
     let mut analyzer = Analyzer {
         counting,
         class,
-        probes: with_implied.as_deref(),
+        probes,
         next_probe: 0,
         lines,
         next_line: 0,
