@@ -66,7 +66,8 @@ fn check(
 ) {
     let probes: Vec<bool> = probes.iter().map(|&probe| probe != 0).collect();
     assert_eq!(probe_count(class), probes.len());
-    let coverage = analyze(class, Some(&probes)).expect("the number of probes is right");
+    let coverage = analyze_as(Counting::Jacoco, class, Some(&probes), &[]);
+    let coverage = coverage.expect("the number of probes is right");
     let method = &coverage.methods[0];
     assert_eq!(
         method.counters.instruction,
