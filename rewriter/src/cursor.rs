@@ -145,3 +145,9 @@ pub(crate) fn u16s(bytes: &[u8]) -> impl ExactSizeIterator<Item = u16> + Clone +
         _ => 0,
     })
 }
+
+/// Checks that a table is whole: its first two bytes count its rows, of `size` bytes each, and nothing follows them.
+pub(crate) fn has_rows(bytes: &[u8], size: usize) -> bool {
+    let count = u16_at(bytes, 0).map(usize::from);
+    count.is_some_and(|count| count * size + 2 == bytes.len())
+}

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::class::{Attribute, Attributes, ClassFile};
 use crate::class_verifier::debug_tables::DEBUG_TABLES;
 use crate::class_verifier::error::{Checked, expect};
-use crate::cursor::{u16_at, u16s};
+use crate::cursor::{has_rows, u16_at, u16s};
 use crate::index::PoolIndex;
 use crate::pool::ConstantPool;
 use jvms::access_flags::{ACC_FINAL, Declaration};
@@ -80,11 +80,6 @@ fn has_contents(class: &ClassFile<'_>, found: &Attribute<'_>) -> bool {
 /// Returns the contents after the number of rows.
 fn rows(bytes: &[u8]) -> &[u8] {
     bytes.get(2..).unwrap_or_default()
-}
-
-fn has_rows(bytes: &[u8], size: usize) -> bool {
-    let count = u16_at(bytes, 0).map(usize::from);
-    count.is_some_and(|count| count * size + 2 == bytes.len())
 }
 
 /// Checks the components of a record, whose attribute has `length` bytes (JVMS 4.7.30).

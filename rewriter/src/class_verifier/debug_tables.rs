@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::class::{Attribute, Code};
-use crate::cursor::u16_at;
+use crate::cursor::{has_rows, u16_at};
 use crate::index::PoolIndex;
 use crate::pool::ConstantPool;
 use jvms::descriptor::{BaseType, FieldType};
@@ -33,7 +33,7 @@ pub(super) fn check_debug_tables(
             return Err("lines of its instructions");
         }
         let of_variables = DEBUG_TABLES.iter().any(|name| found.name == *name);
-        if of_variables && !has_whole_rows(&found, 10) {
+        if of_variables && !has_rows(found.bytes, 10) {
             return Err("a table of its local variables");
         }
     }
@@ -98,13 +98,8 @@ fn variable<'p>(pool: &ConstantPool<'p>, row: &[u8]) -> Option<Variable<'p>> {
 
 fn has_lines(found: &Attribute<'_>, length: usize) -> bool {
     let mut starts = rows(found, 4).map(|row| u16_at(row, 0));
-    has_whole_rows(found, 4)
+    has_rows(found.bytes, 4)
         && starts.all(|start| start.is_some_and(|start| usize::from(start) < length))
-}
-
-fn has_whole_rows(found: &Attribute<'_>, size: usize) -> bool {
-    let count = u16_at(found.bytes, 0).map(usize::from);
-    count.is_some_and(|count| count * size + 2 == found.bytes.len())
 }
 
 fn rows<'a>(found: &Attribute<'a>, size: usize) -> impl Iterator<Item = &'a [u8]> + use<'a> {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::class::{Code, Instruction, Instructions};
 use crate::class_verifier::error::{CODE, CodeFault, FITS};
+use crate::index::PoolIndex;
 use crate::self_check::{Machine, Source};
 use crate::typing::{Class, Type};
 use jvms::opcode::*;
@@ -91,8 +92,7 @@ impl<'t> Inference<'_, '_, 't> {
             if !(u32::from(row.start.0)..u32::from(row.end)).contains(&at) {
                 continue;
             }
-            let caught = self.source.pool.class_name(row.catch_type);
-            let caught = caught.map_or(Class::THROWABLE, |caught| Class::named(caught.as_bytes()));
+            let caught = caught(self.source, row.catch_type);
             let thrown = Machine {
                 locals: machine.locals.clone(),
                 stack: vec![Type::Object(caught)],
@@ -114,6 +114,12 @@ impl<'t> Inference<'_, '_, 't> {
         }
         Ok(())
     }
+}
+
+/// Returns the class of the exceptions that a handler catches.
+pub(super) fn caught<'t>(source: &Source<'_, 't>, catch_type: PoolIndex) -> Class<'t> {
+    let named = source.pool.class_name(catch_type);
+    named.map_or(Class::THROWABLE, |name| Class::named(name.as_bytes()))
 }
 
 /// Joins the types of two paths. Returns whether this changed `known`; `None` if the stacks cannot be joined.

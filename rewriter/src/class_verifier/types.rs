@@ -3,7 +3,7 @@
 
 use crate::class::{Attribute, ClassFile, Code, Instruction, Method};
 use crate::class_verifier::error::{CODE, CodeFault, FITS};
-use crate::class_verifier::inference::{Frames, infer};
+use crate::class_verifier::inference::{Frames, caught, infer};
 use crate::class_verifier::operands::Operands;
 use crate::index::PoolIndex;
 use crate::limits::{FRAMES_REQUIRED_SINCE, FRAMES_SINCE};
@@ -220,9 +220,8 @@ impl<'t> Ways<'_, '_, 't> {
     }
 
     /// Checks the operand stack of a handler's frame: the exceptions that it catches.
-    fn catches(&self, caught: PoolIndex, frame: &Machine<'t>) -> bool {
-        let caught = self.source.pool.class_name(caught);
-        let caught = caught.map_or(Class::THROWABLE, |name| Class::named(name.as_bytes()));
+    fn catches(&self, catch_type: PoolIndex, frame: &Machine<'t>) -> bool {
+        let caught = caught(&self.source, catch_type);
         matches!(frame.stack.as_slice(), [wanted] if self.suits(Type::Object(caught), *wanted))
     }
 
