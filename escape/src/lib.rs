@@ -102,6 +102,37 @@ pub fn json(document: &str) -> Cow<'_, str> {
     })
 }
 
+/// The length of a text as a JSON string, without its quotes, as encoders write it that escape no more than they must.
+///
+/// ```
+/// assert_eq!(escape::json_length("a\n\u{1b}ü"), 1 + 2 + 6 + 2);
+/// ```
+#[must_use]
+pub fn json_length(text: &str) -> usize {
+    let length = |byte: u8| match byte {
+        b'"' | b'\\' | 0x08..=0x0a | 0x0c | 0x0d => 2,
+        0..0x20 => 6,
+        _ => 1,
+    };
+    text.bytes().map(length).sum()
+}
+
+/// Cuts a text to at most this number of bytes, and frees the memory of the rest.
+///
+/// Use it for text of a plugin that is kept: `String::truncate` alone would keep the memory of the whole text.
+///
+/// ```
+/// let mut text = "é".repeat(1_000);
+/// escape::cut(&mut text, 5);
+/// assert_eq!((text.as_str(), text.capacity() < 10), ("éé", true));
+/// ```
+pub fn cut(text: &mut String, most: usize) {
+    if text.len() > most {
+        text.truncate(text.floor_char_boundary(most));
+        text.shrink_to_fit();
+    }
+}
+
 /// The text itself if every character stays.
 fn escaped(
     text: &str,
@@ -160,6 +191,13 @@ mod tests {
             prop_assert!(shown.chars().all(|c| c == '\n' || is_plain(c)));
             let read: serde_json::Value = serde_json::from_str(&shown).expect("JSON");
             prop_assert_eq!(read, value);
+        }
+
+        #[test]
+        fn length_in_json_is_that_of_an_encoder(text: String, hostile in "[\u{0}-\u{7f}]{0,40}") {
+            let text = format!("{text}{hostile}");
+            let encoded = serde_json::json!(text).to_string();
+            prop_assert_eq!(json_length(&text) + 2, encoded.len());
         }
 
         #[test]

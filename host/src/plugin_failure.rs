@@ -118,7 +118,7 @@ impl fmt::Display for PluginFailure {
 pub(crate) fn shortened(mut text: String) -> String {
     let length = text.len();
     if length > MAX_CAUSE_BYTES {
-        text.truncate(text.floor_char_boundary(MAX_CAUSE_BYTES));
+        escape::cut(&mut text, MAX_CAUSE_BYTES);
         text.push_str(&format!(" … ({length} bytes in all)"));
     }
     text

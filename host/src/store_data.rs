@@ -190,7 +190,7 @@ impl StoreData {
 
     /// Logs a line of the plugin. A line at the level `error` waits for the end of the call.
     pub fn log(&mut self, level: Level, mut text: String) {
-        text.truncate(text.floor_char_boundary(MAX_LINE_BYTES));
+        escape::cut(&mut text, MAX_LINE_BYTES);
         if level == Level::Error {
             self.flush();
             self.last_error = Some(text);

@@ -5,9 +5,12 @@ use crate::row::{expect_columns, fit, unsuitable};
 
 /// Maximum number of tables of one report.
 const MAX_TABLES: usize = 64;
-/// Bytes counted for a row and for a cell, in addition to their text.
+/// Maximum bytes of the tables of one report. The agent holds the tables of an observer while it receives the next
+/// ones, and as JSON while it writes them.
+const MAX_BYTES: usize = 32 << 20;
+/// Bytes counted for a row and for a cell, in addition to their text as JSON.
 const ROW_BYTES: usize = 24;
-const CELL_BYTES: usize = 24;
+const CELL_BYTES: usize = 32;
 
 /// A table computed by a plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +35,7 @@ impl ComputedTables {
     ///
     /// # Errors
     /// A name is invalid, a column type is unknown, or cells do not match columns.
-    /// The table was declared with other columns, or there are too many tables.
+    /// The table was declared with other columns, or there are too many tables or bytes.
     pub fn add(
         &mut self,
         name: String,
@@ -43,9 +46,14 @@ impl ComputedTables {
         for cells in &mut rows {
             fit(&name, &columns, cells)?;
         }
-        let cell = |cell: &String| CELL_BYTES + cell.len();
+        let cell = |cell: &String| CELL_BYTES + escape::json_length(cell);
         let row = |cells: &Vec<String>| ROW_BYTES + cells.iter().map(cell).sum::<usize>();
-        let bytes: usize = rows.iter().map(row).sum();
+        let bytes = self.bytes + rows.iter().map(row).sum::<usize>();
+        if bytes > MAX_BYTES {
+            let most = MAX_BYTES >> 20;
+            let message = format!("expected at most {most} MiB of tables of one report");
+            return Err(RefusedRequest::limit(message, None));
+        }
         let is_full = self.tables.len() == MAX_TABLES;
         let found = self.tables.iter_mut().find(|table| table.name == name);
         match found {
@@ -64,7 +72,7 @@ impl ComputedTables {
                 rows,
             }),
         }
-        self.bytes += bytes;
+        self.bytes = bytes;
         Ok(())
     }
 
@@ -107,6 +115,29 @@ mod tests {
         assert_eq!(tables[0].rows[..3], rows(&["x", "y", "z"]));
         assert_eq!(tables[0].rows[3][0].len(), 1_024);
         assert_eq!(tables[1].name, "other");
+    }
+
+    #[test]
+    fn tables_are_limited_by_their_length_as_json() {
+        let mut tables = ComputedTables::default();
+        let cells = vec!["\u{1b}".repeat(1_024); 5_000];
+        let rows: Vec<_> = cells.into_iter().map(|cell| vec![cell]).collect();
+        tables
+            .add("t".into(), columns("text"), rows.clone())
+            .unwrap();
+        let refused = tables.add("t".into(), columns("text"), rows).unwrap_err();
+        assert_eq!(refused.code, "H0315");
+        assert!(refused.message.contains("32 MiB"), "{}", refused.message);
+        assert_eq!(tables.into_tables()[0].rows.len(), 5_000);
+    }
+
+    #[test]
+    fn cut_cells_keep_no_more_memory_than_their_text() {
+        let mut tables = ComputedTables::default();
+        let rows = vec![vec!["x".repeat(1 << 20)]];
+        tables.add("t".into(), columns("text"), rows).unwrap();
+        let tables = tables.into_tables();
+        assert!(tables[0].rows[0][0].capacity() < 2_048);
     }
 
     #[test]

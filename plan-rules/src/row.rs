@@ -137,7 +137,7 @@ pub(crate) fn fit(
     }
     for ((name, kind), cell) in columns.iter().zip(cells) {
         expect_cell(table, name, kind, cell)?;
-        cell.truncate(cell.floor_char_boundary(MAX_CELL_BYTES));
+        escape::cut(cell, MAX_CELL_BYTES);
     }
     Ok(())
 }

@@ -622,7 +622,7 @@ impl Transformation {
         if self.request.notes.len() == MAX_NOTES {
             return None;
         }
-        text.truncate(text.floor_char_boundary(MAX_NOTE_BYTES));
+        escape::cut(&mut text, MAX_NOTE_BYTES);
         self.request.notes.push(Note { point, text });
         self.request.notes.last()
     }

@@ -12,6 +12,12 @@ pub const MAX_LOCALS: u64 = 10_000;
 pub const MAX_CODE: u64 = 256 << 20;
 
 const MIB: u64 = 1 << 20;
+/// CPU time for a component of at most [`SMALL`] MiB: those of Rust, C, Zig and Go take less than 3 s.
+const CPU: Duration = Duration::from_secs(10);
+/// CPU time for each further MiB: components with an interpreter inside, of 12 to 18 MB, take 20 to 30 s.
+const CPU_PER_MIB: Duration = Duration::from_secs(6);
+/// Size of a small component in MiB.
+const SMALL: u64 = 2;
 
 /// Limits of the process that compiles a component. They grow with each MiB of the component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,10 +35,11 @@ impl Limits {
     #[must_use]
     pub fn of(component: usize) -> Self {
         let size = (component as u64).div_ceil(MIB);
-        let cpu = Duration::from_secs(20 + 8 * size);
+        let more = u32::try_from(size.saturating_sub(SMALL)).unwrap_or(u32::MAX);
+        let cpu = CPU_PER_MIB.saturating_mul(more).saturating_add(CPU);
         Self {
             cpu,
-            wall: 3 * cpu,
+            wall: 6 * cpu,
             memory: (768 + 64 * size) * MIB,
         }
     }
@@ -64,8 +71,8 @@ mod tests {
     #[test]
     fn larger_components_may_take_longer() {
         let (small, large) = (Limits::of(14 << 10), Limits::of(12 << 20));
-        assert_eq!(small.cpu, Duration::from_secs(28));
-        assert_eq!(large.cpu, Duration::from_secs(116));
+        assert_eq!(small.cpu, Duration::from_secs(10));
+        assert_eq!(large.cpu, Duration::from_secs(70));
         assert!(small.memory < large.memory && small.memory <= 1 << 30);
     }
 }

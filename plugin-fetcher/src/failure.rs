@@ -1,5 +1,8 @@
 //! Reasons why no component was fetched.
 
+/// Maximum bytes of a finding or an expectation: they may quote a server.
+const MAX_TEXT_BYTES: usize = 1 << 10;
+
 /// The reason why no component was fetched, with the parts of an error of the command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
@@ -12,10 +15,10 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure with its finding alone.
+    /// A failure with its finding alone; a long one is cut.
     pub fn new(found: impl Into<String>) -> Self {
         Self {
-            found: found.into(),
+            found: shown(found.into()),
             expected: None,
             help: None,
         }
@@ -23,7 +26,7 @@ impl Failure {
 
     /// Adds the expectation.
     pub fn expected(self, expected: impl Into<String>) -> Self {
-        let expected = Some(expected.into());
+        let expected = Some(shown(expected.into()));
         Self { expected, ..self }
     }
 
@@ -32,4 +35,14 @@ impl Failure {
         let help = Some(help.into());
         Self { help, ..self }
     }
+}
+
+/// Cuts a text that may quote a server, and says how long it was.
+fn shown(mut text: String) -> String {
+    let length = text.len();
+    if length > MAX_TEXT_BYTES {
+        escape::cut(&mut text, MAX_TEXT_BYTES);
+        text += &format!(" … ({length} bytes in all)");
+    }
+    text
 }

@@ -112,11 +112,11 @@ impl Answer {
         }
     }
 
-    /// Writes the body to a new file. Returns its SHA-256 in lower-case hexadecimal digits.
+    /// Writes the body to a new file. Returns its SHA-256 in lower-case hexadecimal digits, and its length.
     ///
     /// # Errors
     /// If the body is longer than `most` bytes, ends early, or cannot be written.
-    pub fn write(self, to: &Path, most: u64) -> Result<String, Failure> {
+    pub fn write(self, to: &Path, most: u64) -> Result<(String, u64), Failure> {
         let unwritable = |error: io::Error| Failure::new(format!("{}: {error}", to.display()));
         let mut file = File::create_new(to).map_err(unwritable)?;
         let mut body = self.body(most)?;
@@ -125,7 +125,7 @@ impl Answer {
             let count = body.read(&mut buffer).map_err(|error| cut(&error))?;
             let Some(part) = buffer.get(..count).filter(|part| !part.is_empty()) else {
                 file.flush().map_err(unwritable)?;
-                return Ok(hex(&digest.finalize()));
+                return Ok((hex(&digest.finalize()), most.saturating_sub(left)));
             };
             left = left
                 .checked_sub(count as u64)

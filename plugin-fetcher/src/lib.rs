@@ -39,7 +39,7 @@ pub fn fetch(
     }
     check(source)?;
     let http = Http::new(source.starts_with("https://"))?;
-    let _digest = http.get(source, &[])?.only_found()?.write(to, most)?; // the caller checks the digest
+    http.get(source, &[])?.only_found()?.write(to, most)?; // the caller checks the digest
     Ok(None)
 }
 

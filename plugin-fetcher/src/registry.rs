@@ -1,7 +1,8 @@
 //! Components in registries: the token, manifest and blob of the OCI distribution specification.
 //!
 //! A component is the only layer of type `application/wasm` of a manifest. Every manifest and blob that was requested
-//! by digest is compared with that digest.
+//! by digest is compared with that digest, a manifest that was requested by tag with the digest that the registry
+//! states, and a blob with the length in its manifest.
 
 use std::path::Path;
 
@@ -20,6 +21,10 @@ const WASM: &str = "application/wasm";
 const VERSION: &str = "org.opencontainers.image.version";
 /// Most bytes of a manifest.
 const MAX_MANIFEST: u64 = 4 << 20;
+/// Header with the digest of a manifest.
+const DIGEST: &str = "docker-content-digest";
+/// Most bytes of a version in a manifest; a longer one is no version.
+const MAX_VERSION: usize = 256;
 /// Most bytes of a token response.
 const MAX_TOKEN: u64 = 1 << 20;
 
@@ -40,12 +45,20 @@ pub fn fetch(
         authorization: None,
     };
     if let Some(digest) = component {
-        registry.blob(&format!("sha256:{digest}"), to, most)?;
+        registry.blob(&format!("sha256:{digest}"), None, to, most)?;
         return Ok(None);
     }
-    let (digest, version) = registry.manifest()?;
-    registry.blob(&digest, to, most)?;
+    let (layer, version) = registry.manifest()?;
+    registry.blob(&layer.digest, Some(layer.size), to, most)?;
     Ok(version)
+}
+
+/// The layer of a manifest that is a component.
+struct Layer {
+    /// `sha256:` and hexadecimal digits.
+    digest: String,
+    /// Length in bytes.
+    size: u64,
 }
 
 struct Registry<'a> {
@@ -56,28 +69,48 @@ struct Registry<'a> {
 }
 
 impl Registry<'_> {
-    /// The component's digest and version.
-    fn manifest(&mut self) -> Result<(String, Option<String>), Failure> {
+    /// The component's layer and version.
+    fn manifest(&mut self) -> Result<(Layer, Option<String>), Failure> {
         let reference = self.reference;
         let path = format!("manifests/{}", reference.manifest());
-        let bytes = self.get(&path, MANIFEST)?.bytes(MAX_MANIFEST)?;
-        if let Some(expected) = &reference.digest {
+        let answer = self.get(&path, MANIFEST)?;
+        let stated = answer.header(DIGEST);
+        let stated = stated.filter(|digest| digest.starts_with("sha256:"));
+        let bytes = answer.bytes(MAX_MANIFEST)?;
+        for expected in reference.digest.iter().chain(&stated) {
             same_digest("manifest", &sha256_hex(&bytes), expected)?;
         }
         let manifest: Value = serde_json::from_slice(&bytes)
             .map_err(|error| Failure::new(format!("a manifest that is no JSON: {error}")))?;
         let version = manifest.get("annotations").and_then(|all| all.get(VERSION));
-        let version = version.and_then(Value::as_str).map(str::to_owned);
+        let version = version.and_then(Value::as_str);
+        let version = version.filter(|version| version.len() <= MAX_VERSION);
+        let version = version.map(str::to_owned);
         Ok((
             component(&manifest)?,
             version.or_else(|| reference.tag.clone()),
         ))
     }
 
-    /// Writes the blob of a digest.
-    fn blob(&mut self, digest: &str, to: &Path, most: u64) -> Result<(), Failure> {
+    /// Writes the blob of a digest, of this length if it is known.
+    fn blob(
+        &mut self,
+        digest: &str,
+        size: Option<u64>,
+        to: &Path,
+        most: u64,
+    ) -> Result<(), Failure> {
+        if let Some(size) = size.filter(|size| *size > most) {
+            let found = Failure::new(format!("a component of {size} bytes"));
+            return Err(found.expected(format!("at most {most} bytes")));
+        }
         let answer = self.get(&format!("blobs/{digest}"), "*/*")?;
-        same_digest("component", &answer.write(to, most)?, digest)
+        let (found, length) = answer.write(to, size.unwrap_or(most))?;
+        if let Some(size) = size.filter(|size| *size != length) {
+            let found = Failure::new(format!("a component of {length} bytes"));
+            return Err(found.expected(format!("{size} bytes, as its manifest says")));
+        }
+        same_digest("component", &found, digest)
     }
 
     fn get(&mut self, path: &str, accept: &str) -> Result<Answer, Failure> {
@@ -167,8 +200,8 @@ fn wants_password() -> Failure {
     )
 }
 
-/// The digest of the only layer that is a component.
-fn component(manifest: &Value) -> Result<String, Failure> {
+/// The only layer that is a component.
+fn component(manifest: &Value) -> Result<Layer, Failure> {
     let wrong = |found: String| {
         Failure::new(found).expected(format!("a manifest with one layer of type {WASM}"))
     };
@@ -204,9 +237,12 @@ fn component(manifest: &Value) -> Result<String, Failure> {
     };
     let digest = layer.get("digest").and_then(Value::as_str);
     let digest = digest.filter(|digest| is_digest(digest));
-    digest
-        .map(str::to_owned)
-        .ok_or_else(|| wrong("a layer without a SHA-256".to_owned()))
+    let digest = digest.ok_or_else(|| wrong("a layer without a SHA-256".to_owned()))?;
+    let size = layer.get("size").and_then(Value::as_u64);
+    Ok(Layer {
+        digest: digest.to_owned(),
+        size: size.ok_or_else(|| wrong("a layer without a size".to_owned()))?,
+    })
 }
 
 fn same_digest(what: &str, found: &str, expected: &str) -> Result<(), Failure> {
@@ -272,6 +308,22 @@ mod tests {
                 &layer().replace(&sha256_hex(COMPONENT), &"ab".repeat(32)),
             )),
             Some("path") => ok(&manifest(&layer().replace("sha256:", "../../"))),
+            Some("short") => ok(&manifest(&layer().replace(":9", ":8"))),
+            Some("long") => ok(&manifest(&layer().replace(":9", ":10"))),
+            Some("enormous") => ok(&manifest(&layer().replace(":9", ":1001"))),
+            Some("unmeasured") => ok(&manifest(&layer().replace("size", "weight"))),
+            Some("verbose") => ok(&manifest(&other.replace("plain", &"x".repeat(1 << 20)))),
+            Some("version") => ok(&manifest(&layer()).replace("1.2.3", &"9".repeat(300))),
+            Some("swapped") => {
+                let stated = format!("sha256:{}", "cd".repeat(32));
+                let body = manifest(&layer());
+                reply(200, &[("Docker-Content-Digest", &stated)], body.as_bytes())
+            }
+            Some("stated") => {
+                let body = manifest(&layer());
+                let stated = format!("sha256:{}", sha256_hex(body.as_bytes()));
+                reply(200, &[("Docker-Content-Digest", &stated)], body.as_bytes())
+            }
             Some(digest) if digest.starts_with("sha256:") => ok(&manifest(&layer())),
             Some(_) => reply(404, &[], b""),
             None if request.path == blob => reply(307, &[("Location", "/elsewhere")], b""),
@@ -279,7 +331,7 @@ mod tests {
                 reply(400, &[], b"")
             }
             None if request.path == "/elsewhere" => reply(200, &[], COMPONENT),
-            None => reply(200, &[], b"something else"),
+            None => reply(200, &[], b"otherwise"),
         }
     }
 
@@ -308,6 +360,14 @@ mod tests {
             pull(&host, ":bare", None),
             Ok((of(Some("bare")), whole.clone()))
         );
+        assert_eq!(
+            pull(&host, ":stated", None),
+            Ok((of(Some("1.2.3")), whole.clone()))
+        );
+        assert_eq!(
+            pull(&host, ":version", None),
+            Ok((of(Some("version")), whole.clone()))
+        );
         let pinned = format!("@sha256:{}", sha256_hex(manifest(&layer()).as_bytes()));
         assert_eq!(
             pull(&host, &pinned, None),
@@ -328,6 +388,12 @@ mod tests {
             (":huge", "4194305 bytes"),
             (":damaged", "a component with the digest"),
             (":path", "without a SHA-256"),
+            (":short", "9 bytes"),
+            (":long", "a component of 9 bytes"),
+            (":enormous", "a component of 1001 bytes"),
+            (":unmeasured", "without a size"),
+            (":verbose", "bytes in all)"),
+            (":swapped", "a manifest with the digest"),
             (":gone", "404"),
             (
                 &format!("@sha256:{}", "cd".repeat(32)),
@@ -336,6 +402,7 @@ mod tests {
         ] {
             let failure = pull(&host, name, None).unwrap_err();
             assert!(failure.found.contains(found), "{name}: {failure:?}");
+            assert!(failure.found.len() < 1_100, "{name}");
         }
         let other = pull(&host, ":1", Some(&"ef".repeat(32))).unwrap_err();
         assert!(

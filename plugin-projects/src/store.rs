@@ -8,11 +8,11 @@ pub mod fetcher;
 pub mod settings_file;
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use errors::Error;
-use host::config::lock::{LOCK, Lock, LockedPlugin, STORE};
+use host::config::lock::{LOCK, Lock, LockedPlugin, STORE, is_digest};
 use host::plugin_file::PluginFile;
 use local_files::atomic;
 use local_files::temporary;
@@ -41,12 +41,20 @@ pub struct HeldStore<'a> {
 }
 
 impl Store {
-    /// Opens the store of the project in a folder, and creates it if missing.
+    /// Opens the store of the project in a folder, and creates it if missing. A store behind a symbolic link is refused:
+    /// a command that removes plugins would delete files of another folder.
     ///
     /// # Errors
-    /// If it cannot be created (`H0620`).
+    /// If it is a link, or cannot be created (`H0620`).
     pub fn open(project: &Path) -> Result<Self, Error> {
         let folder = project.join(STORE);
+        let own = folder.ancestors().take_while(|path| *path != project);
+        if let Some(link) = own.into_iter().find(|path| path.is_symlink()) {
+            let cause = io::Error::other(
+                "it is a symbolic link, and the store of plugins is a folder of the project",
+            );
+            return Err(Error::unwritable(link, &cause));
+        }
         fs::create_dir_all(&folder).map_err(|error| Error::unwritable(&folder, &error))?;
         Ok(Self {
             project: project.to_owned(),
@@ -141,7 +149,7 @@ impl HeldStore<'_> {
         Ok(())
     }
 
-    /// Removes the components that are no longer locked.
+    /// Removes the components that are no longer locked. Follows no link.
     pub fn sweep(&self) {
         let is_locked = |digest: &str| self.lock.plugins.iter().any(|it| it.digest == digest);
         for entry in fs::read_dir(&self.store.folder)
@@ -150,8 +158,9 @@ impl HeldStore<'_> {
             .flatten()
         {
             let name = entry.file_name();
-            let digest = name.to_str().filter(|name| name.len() == 64);
-            if digest.is_some_and(|digest| !is_locked(digest)) {
+            let digest = name.to_str().filter(|name| is_digest(name));
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if is_folder && digest.is_some_and(|digest| !is_locked(digest)) {
                 let _ = fs::remove_dir_all(entry.path()); // a failure is harmless
             }
         }
@@ -170,6 +179,8 @@ pub fn copy(name: &str, from: &Path, to: &Path) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
     use super::*;
 
     fn plugin(digest: &str) -> LockedPlugin {
@@ -181,6 +192,36 @@ mod tests {
             size: 1,
             capabilities: Vec::new(),
         }
+    }
+
+    /// An attacker's repository may contain links to other folders: a digest, or the store itself.
+    #[test]
+    fn no_link_is_followed_when_plugins_are_removed() {
+        let (project, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let [one, two] = ["1", "2"].map(|digit| digit.repeat(64));
+        for name in [&one, &two] {
+            fs::create_dir(other.path().join(name)).unwrap();
+        }
+        let store = Store::open(project.path()).unwrap();
+        let link = project.path().join(STORE).join(&one);
+        symlink(other.path().join(&one), &link).unwrap();
+        let unlisted = project.path().join(STORE).join(&two);
+        fs::create_dir(&unlisted).unwrap();
+        let foreign = project.path().join(STORE).join("z".repeat(64));
+        fs::create_dir(&foreign).unwrap();
+        store.hold().unwrap().sweep();
+        assert!(other.path().join(&one).is_dir() && foreign.is_dir());
+        assert!(!unlisted.exists());
+
+        fs::remove_dir_all(project.path().join(STORE)).unwrap();
+        symlink(other.path(), project.path().join(STORE)).unwrap();
+        let refused = Store::open(project.path()).unwrap_err();
+        assert!(refused.to_string().contains("symbolic link"), "{refused}");
+        fs::remove_file(project.path().join(STORE)).unwrap();
+        fs::remove_dir(project.path().join(".classhook")).unwrap();
+        symlink(other.path(), project.path().join(".classhook")).unwrap();
+        assert_eq!(Store::open(project.path()).unwrap_err().code(), "H0620");
+        assert!(other.path().join(&two).is_dir());
     }
 
     #[test]

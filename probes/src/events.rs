@@ -149,7 +149,26 @@ pub struct AbsentValue {
     pub fields: Vec<String>,
 }
 
+/// Bytes counted for a text, in addition to its content as JSON.
+const TEXT_BYTES: usize = 32;
+
 impl SpanInfo {
+    /// Returns the bytes of the texts that the plugin chose for this place, as an event file writes them: its row, and the
+    /// names of an event's values.
+    #[must_use]
+    pub fn plugin_bytes(&self) -> usize {
+        let row = self.row.iter().flat_map(|row| {
+            let columns = row.columns.iter();
+            let columns = columns.flat_map(|column| [&column.name, &column.kind]);
+            [&row.table].into_iter().chain(columns).chain(&row.cells)
+        });
+        let values = self.event.iter().flat_map(|_| &self.shown);
+        let texts = row.chain(values);
+        texts
+            .map(|text| TEXT_BYTES + escape::json_length(text))
+            .sum()
+    }
+
     /// Checks whether a shown value starts with a parameter name that the method lacks.
     #[must_use]
     pub fn lacks(&self, shown: &str) -> bool {

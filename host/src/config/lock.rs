@@ -121,7 +121,9 @@ pub(crate) fn digest_of(path: &Path) -> Option<&str> {
     is_kept.then_some(digest)
 }
 
-fn is_digest(text: &str) -> bool {
+/// Checks whether a text is a SHA-256 in lower-case hex.
+#[must_use]
+pub fn is_digest(text: &str) -> bool {
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     text.len() == 64 && text.bytes().all(is_digit)
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use conditions::Program;
 
-use super::limits::{MAX_PROGRAMS, MAX_SPANS};
+use super::limits::{MAX_PLUGIN_BYTES, MAX_PROGRAMS, MAX_SPANS};
 use super::method_name::MethodName;
 use super::rates::Rates;
 use super::sessions::SpanInCode;
@@ -41,6 +41,26 @@ struct State {
     changed: Vec<u32>,
     /// By span number: `true` if the span was requested since the trace began.
     current: Vec<bool>,
+    /// The bytes of the texts that each plugin chose for its spans.
+    plugin_bytes: HashMap<String, usize>,
+}
+
+impl State {
+    /// Counts the texts of a span that its plugin chose, in place of those of an earlier request. Returns false, and
+    /// counts nothing, if they are more than one plugin may have.
+    fn count_texts(&mut self, span: &SpanInfo, earlier: usize) -> bool {
+        let bytes = span.plugin_bytes();
+        if bytes == earlier {
+            return true;
+        }
+        let total = self.plugin_bytes.entry(span.plugin.clone()).or_default();
+        let new = total.saturating_sub(earlier) + bytes;
+        let fits = new <= MAX_PLUGIN_BYTES;
+        if fits {
+            *total = new;
+        }
+        fits
+    }
 }
 
 type Key = (String, String, String, String, String, u32, SpanKind);
@@ -64,6 +84,12 @@ pub enum TooManySpans {
         "this JVM has had the maximum of {MAX_PROGRAMS} different conditions; use one of them, or none"
     )]
     Conditions,
+    /// The plugin's rows and names of values take [`MAX_PLUGIN_BYTES`] already.
+    #[error(
+        "the rows and names of values of this plugin take the maximum of {} MiB in this JVM; use shorter texts, or fewer places",
+        MAX_PLUGIN_BYTES >> 20
+    )]
+    Texts,
 }
 
 impl SpanTable {
@@ -127,12 +153,22 @@ impl SpanTable {
     ) -> Result<u32, TooManySpans> {
         let mut state = self.state();
         let key = key(span);
-        let id = match state.by_key.get(&key) {
-            Some(id) => *id,
+        let id = match state.by_key.get(&key).copied() {
+            Some(id) => {
+                let known = state.spans.get(id as usize);
+                let earlier = known.map_or(0, SpanInfo::plugin_bytes);
+                if !state.count_texts(span, earlier) {
+                    return Err(TooManySpans::Texts);
+                }
+                id
+            }
             None => {
                 let id = u32::try_from(state.spans.len()).unwrap_or(MAX_SPANS);
                 if id >= MAX_SPANS {
                     return Err(TooManySpans::Spans);
+                }
+                if !state.count_texts(span, 0) {
+                    return Err(TooManySpans::Texts);
                 }
                 state.by_key.insert(key, id);
                 state.spans.push(SpanInfo {
@@ -344,6 +380,7 @@ fn key(span: &SpanInfo) -> Key {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::events::TableRow;
 
     fn span(method: &str, mode: SpanMode) -> SpanInfo {
         SpanInfo {
@@ -367,6 +404,32 @@ mod tests {
             SpanMode::Events as u8
         );
         assert_eq!(table.take_changed().len(), 1);
+    }
+
+    #[test]
+    fn texts_of_one_plugin_are_limited_over_all_its_places() {
+        let table = SpanTable::default();
+        let place = |number, plugin: &str, cell: usize| SpanInfo {
+            number,
+            plugin: plugin.to_owned(),
+            row: Some(TableRow {
+                cells: vec!["\u{1b}".repeat(cell)],
+                ..TableRow::default()
+            }),
+            ..span("f", SpanMode::Count)
+        };
+        let half = MAX_PLUGIN_BYTES / 12 - 100; // six bytes each in JSON
+        let first = table.register(&place(0, "p", half)).unwrap();
+        table.register(&place(1, "p", half)).unwrap();
+        let full = table.register(&place(2, "p", 1_000));
+        assert_eq!(full, Err(TooManySpans::Texts));
+        table.register(&place(2, "other", 1_000)).unwrap();
+        let longer = table.register(&place(0, "p", half + 1_000));
+        assert_eq!(longer, Err(TooManySpans::Texts));
+        assert_eq!(table.register(&place(0, "p", half)), Ok(first), "as before");
+        table.register(&place(0, "p", 10)).unwrap();
+        table.register(&place(2, "p", 1_000)).unwrap();
+        assert_eq!(table.all().len(), 4);
     }
 
     #[test]

@@ -266,7 +266,7 @@ const LAYERS: [Layer; 60] = [
     },
     Layer {
         name: "probes",
-        product: &["classhook-jvms", "conditions"],
+        product: &["classhook-jvms", "classhook-escape", "conditions"],
         tests: &[],
     },
     Layer {
@@ -294,6 +294,7 @@ const LAYERS: [Layer; 60] = [
         name: "classhook-plan-rules",
         product: &[
             "classhook-error-codes",
+            "classhook-escape",
             "classhook-jvms",
             "classhook-edits",
             "classhook-stored",
@@ -331,7 +332,7 @@ const LAYERS: [Layer; 60] = [
     },
     Layer {
         name: "plugin-fetcher",
-        product: &[],
+        product: &["classhook-escape"],
         tests: &[],
     },
     Layer {
