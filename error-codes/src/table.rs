@@ -168,7 +168,7 @@ table! {
     H0414 []
         "methods became longer than the 8,000 bytes that HotSpot compiles, and it interprets them, because the option `compile-huge=off` is set or the JVM does not say where its flags are; `-XX:-DontCompileHugeMethods` lets it compile them";
     H0415 []
-        "a plugin's rule or pattern names a class, and no matching class was loaded until the end; or plugins changed no class and note the reason";
+        "a plugin's rule or pattern names a class, and no matching class was loaded until the end; or a plugin that was granted edits changed no class";
     H0416 []
         "the port of `jacoco-tcp` cannot be listened at, for example because another JVM does; the program goes on, and JaCoCo's tools cannot ask it";
     H0417 []

@@ -54,6 +54,7 @@ impl Glob {
     /// The mistake in a text that can name no class, as the end of a sentence that begins with the text.
     pub fn parse_class(text: &str) -> Result<Self, &'static str> {
         let problem = "has a character that no class name can have";
+        expect_no_braces(text)?;
         check(text, &[' ', '!', ';', '['], problem)?;
         Ok(Self::of_class(text))
     }
@@ -129,6 +130,15 @@ impl Glob {
             (Some(_), [Token::Any]) => true,
             (Some(rest), tokens) => wildcards::matches(tokens, rest),
         }
+    }
+}
+
+/// Checks that `text` has no braces. No compiler writes them in names, but some languages of patterns have alternatives
+/// in them, which would match nothing here.
+fn expect_no_braces(text: &str) -> Result<(), &'static str> {
+    match text.contains(['{', '}']) {
+        true => Err("has alternatives in braces: write a pattern for each, or `?` for a brace"),
+        false => Ok(()),
     }
 }
 
@@ -217,7 +227,7 @@ mod tests {
         assert_eq!(class("com.acme.**"), Ok(Glob::of_class("com.acme.**")));
         assert_eq!(class(""), nothing);
         assert_eq!(class("a.***"), Err("has more than two `*` in a row"));
-        for text in ["a b", "!a", "a;", "[a"] {
+        for text in ["a b", "!a", "a;", "[a", "a.{B,C}"] {
             assert!(class(text).is_err(), "{text}");
         }
     }

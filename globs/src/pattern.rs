@@ -69,6 +69,7 @@ impl Pattern {
         if text.contains("***") {
             return Err(fail("has more than two `*` in a row"));
         }
+        crate::expect_no_braces(text).map_err(fail)?;
         if class.contains([' ', '!', ';', '[', ')', '<', '@'])
             || method.contains([' ', ';', '[', '/', ')'])
         {
@@ -183,7 +184,16 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_with_an_example() {
-        for text in ["", ".f", "a.B.", "a.***", "a b.c", "a.[B.f", "a.B.f;"] {
+        for text in [
+            "",
+            ".f",
+            "a.B.",
+            "a.***",
+            "a b.c",
+            "a.[B.f",
+            "a.B.f;",
+            "java.net.URI.get{Path,Query}",
+        ] {
             let error = Pattern::parse(text).unwrap_err().to_string();
             assert!(
                 error.contains(&format!("`{text}`")) && error.contains("com.acme"),

@@ -51,8 +51,11 @@ pub(crate) fn print(agent: &Agent, numbers: &Numbers) {
     print_methods(agent, numbers);
     print_unmatched(agent);
     // A command that attached to the JVM reports this itself.
-    if numbers.summary.transformed == 0 && agent.settings.visit.is_none() {
-        print_notes(&numbers.plugins);
+    if agent.settings.visit.is_none() {
+        if numbers.summary.transformed == 0 {
+            print_notes(&numbers.plugins);
+        }
+        print_idle(agent);
     }
     let Numbers {
         summary, plugins, ..
@@ -123,6 +126,32 @@ fn print_unmatched(agent: &Agent) {
                     "plugin {plugin}: no loaded class matched {classes}; the rules or patterns had no effect{hint}"
                 ),
             );
+        }
+    }
+}
+
+/// Prints the plugins that may edit classes and requested nothing.
+fn print_idle(agent: &Agent) {
+    let Some(set) = agent.plugins.current() else {
+        return;
+    };
+    let plugins = set.config.plugins.iter().zip(set.pipeline.idle());
+    for (plugin, shown) in plugins.filter(|(plugin, _)| plugin.session == 0) {
+        let name = escape::line(&plugin.name);
+        match shown {
+            None => {}
+            Some(0) => messages::warning(
+                Code::Unmatched,
+                format_args!(
+                    "plugin {name} changed no class: no loaded class matched its selectors and yours"
+                ),
+            ),
+            Some(shown) => messages::warning(
+                Code::Unmatched,
+                format_args!(
+                    "plugin {name} changed no class: it requested nothing for the {shown} classes that it saw"
+                ),
+            ),
         }
     }
 }

@@ -32,6 +32,9 @@ use errors::{Error, codes};
 /// Maximum number of instances, whatever the number of cores.
 const MAX_INSTANCES: usize = 8;
 
+/// The capabilities with which a plugin edits classes.
+const EDITING: [&str; 4] = ["probes", "rewrite", "structure", "raw"];
+
 /// The class of Kotlin's library whose method `resumeWith` resumes compiled continuations.
 const RESUMER: &[u8] = b"kotlin/coroutines/jvm/internal/BaseContinuationImpl";
 
@@ -45,6 +48,8 @@ pub struct Plugin {
     pub natives: bool,
     /// `true` if it may request structural edits.
     pub structure: bool,
+    /// `true` if a user's plugin was granted edits, and does not observe the JVM instead.
+    edits: bool,
     /// The compiled condition and list of values for the calls of its spans.
     pub watch: Option<Arc<Program>>,
     /// The fields whose writes are its only events; `None` if it requests anything else.
@@ -167,11 +172,13 @@ impl Plugin {
         let plans = remembers.then(|| PlanStore::open(compilation.caches(), &digest, &json, level));
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let granted = |wanted: &str| config.grant.iter().any(|grant| grant == wanted);
+        let is_bundled = matches!(config.source, PluginSource::Bundled(_));
         Ok(Self {
             name: config.name.clone(),
             session: config.session,
             natives: granted("natives"),
             structure: granted("structure"),
+            edits: !is_bundled && observer.is_none() && EDITING.into_iter().any(granted),
             watch: config
                 .watch
                 .as_ref()
@@ -381,6 +388,14 @@ impl Plugin {
             }),
             switched_off: record.cause().filter(|_| is_off).map(str::to_owned),
         })
+    }
+
+    /// Returns the number of classes that the plugin saw, if it is there to edit classes and requested nothing for any
+    /// of them.
+    pub fn idle(&self) -> Option<u64> {
+        let record = self.record();
+        let is_idle = self.edits && self.state() == PluginState::On && record.is_idle();
+        is_idle.then(|| record.classes())
     }
 
     /// Returns the CPU time of the plugin's code and of its calls of the host.

@@ -61,6 +61,11 @@ impl Record {
         self.classes
     }
 
+    /// Returns true if it requested nothing for any class, and failed on none.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.requested == 0 && self.failed == 0
+    }
+
     /// The number of classes that have its requested edits.
     pub(crate) fn served(&self) -> u64 {
         self.requested.saturating_sub(self.refused)

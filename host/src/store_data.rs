@@ -1,5 +1,6 @@
 //! The data in a plugin's store, apart from its memory: the current call, limits and log.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -210,11 +211,16 @@ impl StoreData {
     fn print(&mut self, level: Level, text: &str) {
         let plugin = escape::line(&self.settings.plugin);
         for line in text.lines() {
-            if !self.keeps(level) || self.lines >= MAX_LINES {
+            if !self.keeps(level) || self.lines > MAX_LINES {
                 continue;
             }
             self.lines += 1;
-            let line = escape::line(line);
+            let line = match self.lines > MAX_LINES {
+                false => escape::line(line),
+                true => Cow::Owned(format!(
+                    "further lines are left out: a plugin writes at most {MAX_LINES} lines in one call"
+                )),
+            };
             match self.settings.log.take(&line) {
                 Decision::Write => eprintln!("classhook: plugin `{plugin}`: {line}"),
                 Decision::ReportLimit => eprintln!("classhook: plugin `{plugin}`: {}", left_out()),

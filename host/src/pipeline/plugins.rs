@@ -163,6 +163,12 @@ impl Pipeline {
         self.plugins.iter().map(|plugin| plugin.unmatched())
     }
 
+    /// For each plugin, the number of classes that it saw, if it is there to edit classes and requested nothing so far,
+    /// in the order of [`Pipeline::plugins`].
+    pub fn idle(&self) -> impl Iterator<Item = Option<u64>> {
+        self.plugins.iter().map(|plugin| plugin.idle())
+    }
+
     /// Disables or enables a plugin. Returns `false` if no plugin has this name. Transformations in
     /// progress may still use the earlier state.
     pub fn enable(&self, plugin: &str, enabled: bool) -> bool {

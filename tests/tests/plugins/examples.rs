@@ -1,6 +1,7 @@
 //! The example plugins work as their page shows.
 
 use crate::support::documents::{assert_shown, blocks, shell_with};
+use e2e_tests::java::Java;
 use e2e_tests::{artifacts, jdks, scratch, workspace};
 use std::os::unix::fs::symlink;
 
@@ -20,4 +21,30 @@ fn examples_work_as_their_page_shows() {
     let script = blocks(page, "sh").join("\n");
     let printed = shell_with(&jdks::newest(), folder.path(), &script, &[]);
     assert_shown(page, &printed);
+}
+
+#[test]
+fn plugin_that_changes_no_class_says_so_at_the_end() {
+    let folder = scratch();
+    let plugin = workspace::target("bundled/examples/sql-timer.wasm");
+    let run = |select: &str| {
+        let program = Java::program(workspace::classhook()).folder(folder.path());
+        let words = ["run", "--grant", "probes", "--select", select, "--plugin"];
+        let program = program.arguments(&words).argument(&plugin).argument("--");
+        let program = program
+            .argument(jdks::newest().tool("java"))
+            .argument("-cp");
+        program
+            .argument(crate::support::agent::classes())
+            .arguments(&["Life", "end"])
+            .run()
+    };
+    let seen = run("**");
+    seen.assert_success().assert_stderr(
+        "warning[H0415]: plugin sql-timer changed no class: it requested nothing for the ",
+    );
+    let unseen = run("no.such.**");
+    unseen.assert_success().assert_stderr(
+        "plugin sql-timer changed no class: no loaded class matched its selectors and yours",
+    );
 }

@@ -131,6 +131,24 @@ fn assert_innocent_is_probed(folder: &Path, run: &Run) {
 }
 
 #[test]
+fn lines_of_one_class_beyond_the_limit_are_counted_as_left_out() {
+    let folder = scratch();
+    let classes = compile(folder.path());
+    let options = configuration(folder.path(), "chatter", "warn");
+    let options = format!("{options},log=info");
+    let run = program(&jdks::newest(), &classes)
+        .agent(Some(&options))
+        .run();
+    let line = "plugin `misbehaving`: further lines are left out: a plugin writes at most 100 lines in one call";
+    assert_eq!(
+        run.stderr.matches(line).count(),
+        VICTIMS.len() + 1, // `VictimFifth`, too, before the plugin is switched off
+        "{}",
+        run.report()
+    );
+}
+
+#[test]
 fn endless_loop_is_stopped() {
     check("loop", "time");
 }
