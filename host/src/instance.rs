@@ -24,6 +24,8 @@ const MAX_SELECTORS: usize = 4_096;
 const MAX_SELECTOR_BYTES: usize = 256 << 10;
 /// Minimum number of frames in a stack that is reported as endless recursion.
 const DEEP: usize = 20;
+/// Maximum length of a source line that a plugin names, in bytes.
+const MAX_SOURCE_LINE: usize = 256;
 
 /// A configured instance.
 pub struct Instance {
@@ -180,9 +182,20 @@ fn gave_up(text: String, state: &StoreData) -> PluginFailure {
             help: refused.help.map(str::to_owned),
             method,
             bci: refused.bci,
+            source: source_line(&text, &refused.message),
             ..PluginFailure::new(refused.code, refused.message.clone())
         },
     }
+}
+
+/// Returns the line of the plugin's source in an error that quotes a rejected request: the SDK for Rust adds
+/// ` (src/lib.rs:42)` behind the message.
+fn source_line(text: &str, message: &str) -> Option<String> {
+    let (_, behind) = text.split_once(message)?;
+    let line = behind.strip_prefix(" (")?.split_once(')')?.0;
+    let (_, number) = line.rsplit_once(':')?;
+    let is_line = line.len() <= MAX_SOURCE_LINE && number.parse::<u32>().is_ok();
+    is_line.then(|| line.to_owned())
 }
 
 /// Returns the name and descriptor of the last method that the plugin accessed.

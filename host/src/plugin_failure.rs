@@ -23,6 +23,8 @@ pub struct PluginFailure {
     pub method: Option<String>,
     /// The instruction of the failed request.
     pub bci: Option<u16>,
+    /// The line of the plugin's source, as `src/lib.rs:42`, that made the failed request, if known.
+    pub source: Option<String>,
     /// The cause as text.
     pub cause: String,
     /// Advice, if any.
@@ -39,6 +41,7 @@ impl PluginFailure {
             changed: false,
             method: None,
             bci: None,
+            source: None,
             cause: shortened(cause),
             help: None,
         }
@@ -85,7 +88,7 @@ impl PluginFailure {
     }
 }
 
-/// Formats `warning[H0311]: plugin ... failed on ...` with its `at`, `cause` and `help` lines.
+/// Formats `warning[H0311]: plugin ... failed on ...` with its `at`, `plugin`, `cause` and `help` lines.
 impl fmt::Display for PluginFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "warning[{}]: ", self.code)?;
@@ -102,6 +105,7 @@ impl fmt::Display for PluginFailure {
         let at = self.place();
         let notes = [
             ("at", at.as_deref()),
+            ("plugin", self.source.as_deref()),
             ("cause", Some(self.cause.as_str())),
             ("help", self.help.as_deref()),
         ];

@@ -183,7 +183,10 @@ fn a_refused_request_names_method_and_bci() {
         (failure.method.as_deref(), failure.bci),
         (Some("<init>()V"), Some(65_535))
     );
+    let source = failure.source.clone().unwrap_or_default();
+    assert!(source.contains("src/lib.rs:"), "{source}");
     let text = failure.to_string();
+    assert!(text.contains(&format!("\n  plugin   {source}\n")), "{text}");
     assert!(text.starts_with("warning[H0317]: plugin `misbehaving` failed on Victim; the class was loaded unchanged\n"), "{text}");
     assert!(
         text.contains("\n  at       Victim.<init>()V  bci 65535\n"),

@@ -165,7 +165,7 @@ fn run<T: Transformer>(plugin: &T, bytes: &[u8], loaded: bool) -> Transformed {
         bytes: bytes.to_vec(),
         request,
         text,
-        error: trap.map(Error::Refused).or(error),
+        error: trap.map(Error::from).or(error),
     }
 }
 
@@ -332,6 +332,10 @@ impl fmt::Display for Transformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)?;
         match &self.error {
+            // Without the line of the plugin, so that the expected text outlives changes above it.
+            Some(Error::Refused(refusal, _)) => {
+                writeln!(f, "error: {}: {}", refusal.code, refusal.message)
+            }
             Some(error) => writeln!(f, "error: {error}"),
             None => Ok(()),
         }
