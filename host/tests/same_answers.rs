@@ -94,7 +94,7 @@ fn natively(request: &str, bytes: &[u8], retransforming: bool) -> Answer {
                 message,
             },
         },
-        Some(Error::Refused(failure)) => Answer::Refused {
+        Some(Error::Refused(failure, _)) => Answer::Refused {
             code: failure.code.clone(),
             message: failure.message.clone(),
         },
