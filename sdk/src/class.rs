@@ -8,6 +8,7 @@ use std::ops::Deref;
 
 use jvms::access_flags::ACC_SYNTHETIC;
 use jvms::descriptor::FieldType;
+use jvms::opcode;
 
 use crate::declared::{self, DeclaredAnnotation};
 use crate::error;
@@ -434,6 +435,15 @@ fn line_at(lines: &[Line], bci: u16) -> u16 {
         .map_or(0, |line| line.number)
 }
 
+/// An end of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exit {
+    /// The point.
+    pub point: InsertionPoint,
+    /// True if an exception ends the call there, which then lies on the stack; false if a return instruction follows.
+    pub thrown: bool,
+}
+
 /// A method of the class that is being loaded, with its code and the points in it.
 pub struct MethodView<'a> {
     index: u16,
@@ -583,7 +593,32 @@ impl MethodView<'_> {
         self.point(Location::Entry)
     }
 
-    /// The points before every return instruction and `athrow`, in order.
+    /// The ends of a call, each once: the points before the return instructions in order, and the point where an exception
+    /// leaves the method. Empty for a method without code.
+    ///
+    /// # Errors
+    /// Those of [`MethodView::instructions`].
+    pub fn exits(&self) -> Result<Vec<Exit>, Refusal> {
+        let instructions = self.instructions()?;
+        if instructions.is_empty() {
+            return Ok(Vec::new());
+        }
+        let returns = instructions
+            .iter()
+            .filter(|it| opcode::is_return(it.opcode));
+        let returns = returns.map(|it| Exit {
+            point: self.point(Location::Before(Bci(it.bci))),
+            thrown: false,
+        });
+        let thrown = Exit {
+            point: self.unwind(),
+            thrown: true,
+        };
+        Ok(returns.chain([thrown]).collect())
+    }
+
+    /// The points before every return instruction and `athrow`, in order. An exception that is thrown here and leaves
+    /// the method reaches [`MethodView::unwind`], too: for the ends of calls, use [`MethodView::exits`].
     #[must_use]
     pub fn returns(&self) -> Vec<InsertionPoint> {
         self.inner.returns()

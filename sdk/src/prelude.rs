@@ -1,6 +1,6 @@
 //! The items that most plugins need.
 
-pub use crate::class::{Allocation, Call, Class, Method, MethodView};
+pub use crate::class::{Allocation, Call, Class, Exit, Method, MethodView};
 pub use crate::config::Config;
 pub use crate::error::{Error, Result};
 pub use crate::numbers::{CodeView, RawCode};

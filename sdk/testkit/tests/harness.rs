@@ -439,6 +439,53 @@ fn classes_of_java_source_are_transformed_by_name_and_with_their_lines() {
     assert_eq!(counter(), classes, "what was kept");
 }
 
+/// Counts the ends of each call by how they end it.
+#[derive(Default)]
+struct Ends;
+
+impl Transformer for Ends {
+    type Config = NoSettings;
+
+    fn new(_: NoSettings) -> Result<Self> {
+        Ok(Self)
+    }
+
+    fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+        for method in class.methods() {
+            for Exit { point, thrown } in method.exits()? {
+                let how: &[u8] = if thrown { b"thrown" } else { b"returned" };
+                plan.hit(&[point], how)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An `athrow` is an end only if the exception leaves the method, and then `unwind` is reached.
+#[test]
+fn each_end_of_a_call_is_an_exit_once() {
+    let classes = java! { r#"
+        abstract class Ends {
+            abstract int none();
+            int some(int i) {
+                try {
+                    if (i > 0) throw new IllegalStateException();
+                } catch (IllegalStateException caught) {
+                    return 1;
+                }
+                return 2;
+            }
+        }
+    "#, "-g", "--release", "17" };
+    let transformed = Harness::<Ends>::default().transform(classes.class("Ends"));
+    transformed.assert_plan(
+        "<init>()V before 4: hit 0 tag \"returned\"\n<init>()V unwind: hit 1 tag \"thrown\"\n\
+         some(I)I before 17: hit 2 tag \"returned\"\nsome(I)I before 19: hit 3 tag \"returned\"\n\
+         some(I)I unwind: hit 4 tag \"thrown\"\n",
+    );
+    assert!(transformed.splice().len() > 100);
+}
+
 #[test]
 fn error_in_java_source_is_reported_with_its_line() {
     let panic = std::panic::catch_unwind(|| java! { "class A {\n    int f() { return x; }\n}" });
