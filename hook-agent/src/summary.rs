@@ -113,10 +113,12 @@ fn print_unmatched(agent: &Agent) {
     let plugins = set.config.plugins.iter().zip(set.pipeline.unmatched());
     // The command of a session prints those of its own plugin.
     for (plugin, unmatched) in plugins.filter(|(plugin, _)| plugin.session == 0) {
-        let plugin = &plugin.name;
+        let has_boot = plugin.grant.iter().any(|grant| grant == "boot");
+        let plugin = escape::line(&plugin.name);
         if !unmatched.is_empty() {
             let classes = unmatched.join(", ");
-            let hint = match unmatched.iter().any(|name| is_of_jdk(name)) {
+            let classes = escape::line(&classes);
+            let hint = match !has_boot && unmatched.iter().any(|name| is_of_jdk(name)) {
                 true => " (only plugins with the capability `boot` see classes of the JDK)",
                 false => "",
             };
