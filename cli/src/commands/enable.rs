@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
+use std::slice;
 
 use agent_connection::agent::Agent;
 use agent_connection::answers;
@@ -20,11 +21,12 @@ use crate::metaspace::MetaspaceArgument;
 
 const AFTER_HELP: &str = "\
 A disabled plugin receives classes again, with its former configuration.
---select, --grant and --plugin-settings configure it anew. The agent loads a plugin that it does not have.
-Loaded classes are retransformed.
+--select, --grant and --plugin-settings change it; what you leave out stays, its component and grants included.
+The agent loads a plugin that it does not have. Loaded classes are retransformed.
 
 Examples:
   classhook enable 4711 coverage
+  classhook enable 4711 count-calls --select 'com.acme.orders.**'
   classhook enable 4711 count-calls.wasm --grant probes --select 'com.acme.**'";
 
 /// Loads a plugin into a running JVM, or enables it again.
@@ -51,20 +53,36 @@ impl Enable {
     /// # Errors
     /// If the JVM has no agent, or the plugin cannot be configured.
     pub fn run(&self) -> Result<u8, Error> {
-        let plugin = checked_options::plugin_reference(&self.plugin)?;
-        let compiled = Precompiled::for_plugin(&plugin, self.target.pid)?;
-        let request = self.request(&plugin, &compiled)?;
+        let request = match has(self.target.pid, &self.plugin)? {
+            true => self.request(
+                &self.plugin,
+                self.settings.value().into(),
+                &Precompiled::default(),
+            ),
+            false => self.request_of_new(),
+        }?;
         let code = self.target.answer_of_change(&request, answers::change)?;
         unmatched::warn(self.target.pid, &self.settings.value())?;
         Ok(code)
     }
 
-    fn request(&self, plugin: &OsStr, compiled: &Precompiled) -> Result<Request, Error> {
+    /// The request for a plugin that the agent may not have under this name.
+    fn request_of_new(&self) -> Result<Request, Error> {
         let pid = self.target.pid;
-        let mut settings: Settings = self.settings.value().into();
-        if !has(pid, plugin)? {
-            settings = application::restricted(pid, &[plugin.to_owned()], &settings)?;
-        }
+        let plugin = checked_options::plugin_reference(&self.plugin)?;
+        let compiled = Precompiled::for_plugin(&plugin, pid)?;
+        let settings = self.settings.value().into();
+        let settings = application::restricted(pid, slice::from_ref(&plugin), &settings)?;
+        self.request(&plugin, settings, &compiled)
+    }
+
+    fn request(
+        &self,
+        plugin: &OsStr,
+        settings: Settings,
+        compiled: &Precompiled,
+    ) -> Result<Request, Error> {
+        let pid = self.target.pid;
         let options = if settings.plugins().any() {
             let (options, _) = check(&settings, &[], None)?;
             Some(options.to_text().to_string_lossy().into_owned())

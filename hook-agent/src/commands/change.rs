@@ -17,8 +17,8 @@ use host::{CodeSource, Config, Pipeline, PluginState};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Enables a plugin. With `options`, or if the plugin is new, it is configured by them. Its compiled code may be in
-/// `cache`.
+/// Enables a plugin. A new one is configured by `options`; a known one changes by them, and keeps its component, its
+/// grants and what else they leave out. Its compiled code may be in `cache`.
 pub(super) fn enable(
     context: Context<'_>,
     plugin: &str,
@@ -32,8 +32,16 @@ pub(super) fn enable(
         config.agent.cache = cache;
         // A held set counts as transforming a class, and an exchange waits for that.
         drop(set);
-        let added = configured(plugin, options.unwrap_or_default())?;
-        return add(context, config, added.plugins, |_| Ok(()));
+        let options = options.unwrap_or_default();
+        let known = config.plugins.iter().find(|known| known.name == plugin);
+        let added = match known.cloned() {
+            Some(known) => {
+                let changed = known.with_options(options);
+                vec![changed.map_err(|error| Refusal::from(&error))?]
+            }
+            None => configured(plugin, options)?.plugins,
+        };
+        return add(context, config, added, |_| Ok(()));
     }
     context
         .agent

@@ -160,6 +160,29 @@ impl Config {
     }
 }
 
+impl PluginConfig {
+    /// Applies options of plugins to this one: `select`, `grant`, `settings`, and conditions of its calls. It stays the
+    /// same component, and keeps what the options leave out.
+    ///
+    /// # Errors
+    /// As for [`Config::from_options`].
+    pub fn with_options(self, options: &str) -> Result<Self, Error> {
+        let mut config = Config::default();
+        let mut lists = Lists {
+            plugins: vec![self.clone()],
+            ..Lists::default()
+        };
+        for (key, value) in &split(options)? {
+            apply(&mut config, &mut lists, key, value)?;
+        }
+        lists.apply(&mut config)?;
+        let mut plugins = config.plugins.into_iter();
+        Ok(plugins
+            .find(|found| found.name == self.name)
+            .unwrap_or(self))
+    }
+}
+
 /// Parses the option string.
 fn parse(options: &str) -> Result<Config, Error> {
     let pairs = split(options)?;
@@ -218,6 +241,7 @@ impl Lists {
             let is_advice = plugin.source == PluginSource::Bundled(ADVICE.to_owned());
             if let Some(settings) = self.settings.as_ref().filter(|_| !is_advice) {
                 plugin.config = settings.clone();
+                plugin.config_lines.clear();
             }
             if let Some(grant) = &self.grant {
                 plugin.set_grant(grant);

@@ -8,7 +8,7 @@ use e2e_tests::jdks;
 use e2e_tests::patience::await_that;
 use e2e_tests::scratch;
 use e2e_tests::servant::{self, Servant};
-use e2e_tests::workspace::agent_library;
+use e2e_tests::workspace::{self, agent_library};
 use rustix::process::{Signal, kill_process};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::MetadataExt;
@@ -171,6 +171,55 @@ fn plugin_is_taken_out_of_loaded_classes_and_put_back() {
         }
         assert_eq!(servant.end().code, Some(0));
     }
+}
+
+/// The agent knows the component behind a name, and the grants that it was attached with. The command runs in a folder
+/// with a project of the same name.
+#[test]
+fn plugin_from_a_file_is_enabled_by_its_name_with_other_settings() {
+    let jdk = jdks::newest();
+    let folder = scratch();
+    let folder = folder.path();
+    std::fs::create_dir(folder.join("mine")).expect("made");
+    std::fs::write(folder.join("mine/Cargo.toml"), "no project").expect("written");
+    let component = folder.join("mine.wasm");
+    std::fs::copy(
+        workspace::target("bundled/tests/misbehaving.wasm"),
+        &component,
+    )
+    .expect("a copy");
+    let servant = Servant::watching(&jdk, &LATE);
+    let pid = servant.pid().to_string();
+    let run = |words: &[&str]| {
+        let command = Java::program(workspace::classhook()).folder(folder);
+        let command = command.variable("CLASSHOOK_AGENT", agent_library());
+        command.arguments(words).run()
+    };
+    let deed = r#"{"deed":"loop"}"#;
+    let options = ["--grant", "probes", "--plugin-settings", deed];
+    let select = ["--select", STEPS, "--output", "out"];
+    run(&[
+        &["attach", &pid, "--plugin", "mine.wasm"][..],
+        &options,
+        &select,
+    ]
+    .concat())
+    .assert_success();
+    run(&["enable", &pid, "mine", "--select", "Servant"]).assert_success();
+    let plugin = || json(&["status", &pid])["plugins"][0].clone();
+    assert_eq!(plugin()["state"], "on", "{}", plugin());
+    assert_eq!(plugin()["changed"], 1, "{}", plugin());
+    run(&[
+        "enable",
+        &pid,
+        "mine",
+        "--plugin-settings",
+        r#"{"deed":"dance"}"#,
+    ])
+    .assert_exit(2)
+    .assert_stderr("unknown variant `dance`");
+    assert_eq!(plugin()["changed"], 1, "as before: {}", plugin());
+    assert_eq!(servant.end().code, Some(0));
 }
 
 #[test]
