@@ -4,6 +4,8 @@
 //! The agent defines any number of siblings (`java/lang/$Classhook1` …) that differ only in their name, so a class file
 //! is cut at the name: `….head` ends before the `length` of the `CONSTANT_Utf8_info` with the name, `….tail` begins
 //! after its last byte.
+//!
+//! For musl it also compiles the functions that an agent for every C library carries itself.
 
 use ristretto_classfile::attributes::{
     Annotation, ArrayType, Attribute, ExceptionTableEntry, Instruction, StackFrame,
@@ -60,8 +62,15 @@ enum ThreadIds {
     None,
 }
 
+/// The functions of an agent for every C library.
+const PORTABLE: &str = "portable/functions.c";
+
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed={PORTABLE}");
+    if std::env::var("CARGO_CFG_TARGET_ENV")? == "musl" {
+        link_portable_functions()?;
+    }
     write(
         "hits",
         &ProbeClass::new(("hits", "[B", ArrayType::Byte), None)?.bytes()?,
@@ -78,6 +87,17 @@ fn main() -> Result<(), Box<dyn Error>> {
             name,
             &ProbeClass::new(("hits", "[B", ArrayType::Byte), Some(ids))?.bytes()?,
         )?;
+    }
+    Ok(())
+}
+
+/// Links the functions as object files: in an archive, they would yield to those of the C library.
+fn link_portable_functions() -> Result<(), Box<dyn Error>> {
+    for object in cc::Build::new()
+        .file(PORTABLE)
+        .try_compile_intermediates()?
+    {
+        println!("cargo:rustc-link-arg-cdylib={}", object.display());
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! The kind of a command: `java`, another tool of a JDK, or any other program.
 
+use std::env::consts::ARCH;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -84,11 +85,20 @@ fn check_jdk(home: &Path) -> Result<(), Error> {
         ));
     }
     match property(&release, "OS_ARCH") {
-        Some(other) if !matches!(other, "x86_64" | "amd64") => Err(refused(
-            "a JDK for x86_64".to_owned(),
+        Some(other) if !is_this_processor(other) => Err(refused(
+            format!("a JDK for {ARCH}"),
             format!("one for {other}"),
         )),
         _ => Ok(()),
+    }
+}
+
+/// Checks whether a JDK's name of a processor is that of this build: builders of JDKs have two names for each.
+fn is_this_processor(name: &str) -> bool {
+    match name {
+        "amd64" => ARCH == "x86_64",
+        "arm64" => ARCH == "aarch64",
+        other => other == ARCH,
     }
 }
 
@@ -133,7 +143,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         jdk(
             &root.path().join("jdk"),
-            "JAVA_VERSION=\"17.0.1\"\nOS_ARCH=\"x86_64\"\n",
+            &format!("JAVA_VERSION=\"17.0.1\"\nOS_ARCH=\"{ARCH}\"\n"),
         );
         executable(&root.path().join("usr/bin/mvn"));
         let link = root.path().join("usr/bin/javac");
@@ -149,7 +159,7 @@ mod tests {
     fn unsupported_jdk_is_refused_with_help() {
         for (release, found) in [
             ("JAVA_VERSION=\"1.7.0_80\"", "Java 1.7.0_80"),
-            ("OS_ARCH=\"aarch64\"", "aarch64"),
+            ("OS_ARCH=\"riscv64\"", "riscv64"),
         ] {
             let root = tempfile::tempdir().unwrap();
             jdk(root.path(), release);
@@ -157,6 +167,13 @@ mod tests {
             assert!(error.to_string().contains(found), "{error}");
             assert!(error.to_string().contains("error[H0604]"), "{error}");
         }
+    }
+
+    #[test]
+    fn processor_has_two_names_in_jdks() {
+        let known = ["x86_64", "amd64", "aarch64", "arm64"].map(is_this_processor);
+        let is_intel = ARCH == "x86_64";
+        assert_eq!(known, [is_intel, is_intel, !is_intel, !is_intel]);
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub enum AttachError {
         tried: String,
     },
     /// The C library of the JVM is musl.
-    #[error("the JVM {0} runs on musl, and the agent is built for glibc")]
+    #[error("the JVM {0} runs on musl, and this agent was built for glibc alone")]
     Musl(i32),
     /// A signal or a debugger has stopped the JVM.
     #[error("the JVM {0} is stopped and does not answer")]
@@ -196,7 +196,7 @@ impl AttachError {
                 "mount a folder there that the JVM's user can write to, without noexec; in a container, an emptyDir or tmpfs. Or load the agent at its start from an image that has it"
             }
             AttachError::Musl(_) => {
-                "run the program on an image with glibc (Debian, Ubuntu, UBI); Alpine's JDKs cannot load the agent"
+                "take command and agent from Classhook's archive, which run on both C libraries, or run the program on an image with glibc (Debian, Ubuntu, UBI)"
             }
             AttachError::Stopped(_) => {
                 "no command was sent to it; resume it (kill -CONT, or the debugger that holds it) and try again"

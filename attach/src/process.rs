@@ -237,16 +237,19 @@ impl Process {
         fs::read_to_string(self.proc("maps"))
     }
 
-    /// Checks that the process's C library is glibc, which our libraries need.
+    /// Returns the name of the process's C library, and checks that an agent of this build runs with it: one for musl
+    /// runs with glibc too, one for glibc alone does not run with musl.
     ///
     /// # Errors
     ///
     /// [`AttachError::Musl`].
-    pub fn check_libc(&self) -> Result<(), AttachError> {
-        if self.mapped().is_ok_and(|maps| maps_musl(&maps)) {
-            return Err(AttachError::Musl(self.pid));
+    pub fn check_libc(&self) -> Result<&'static str, AttachError> {
+        let is_portable = cfg!(target_env = "musl");
+        match self.mapped().is_ok_and(|maps| maps_musl(&maps)) {
+            true if is_portable => Ok("musl"),
+            true => Err(AttachError::Musl(self.pid)),
+            false => Ok("glibc"),
         }
-        Ok(())
     }
 
     /// Opens a folder of the process's file system, and follows links as the process would.

@@ -2,6 +2,11 @@
 
 use std::process::ExitCode;
 
+/// musl's own allocator has one lock for all threads, and reports use every core.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     cli::main()
 }

@@ -120,7 +120,7 @@ fn c_library(process: &Process) -> Finding {
     const WHAT: &str = "C library";
     match (process.maps("libjvm.so"), process.check_libc()) {
         (None, _) => Finding::absent(WHAT, "its libraries are hidden", AS_ROOT),
-        (Some(_), Ok(())) => Finding::good(WHAT, "glibc"),
+        (Some(_), Ok(name)) => Finding::good(WHAT, name),
         (Some(_), Err(error)) => Finding::refused(WHAT, &Error::from(error)),
     }
 }

@@ -206,7 +206,7 @@ table! {
     H0512 [2]
         "the JVM sees another file system, as in a container, and no folder there can hold the agent's library; the message names the folders tried, each with its problem";
     H0513 [2]
-        "the JVM runs on musl (Alpine); the agent is built for glibc";
+        "the JVM runs on musl (Alpine), and this agent was built for glibc alone, as by `cargo xtask build`; that of the archive runs on both";
     H0514 [2]
         "`dump ADDRESS:PORT`: the process there speaks another protocol or stops amid the answer; or `--to` is missing";
     H0515 [2]

@@ -62,10 +62,18 @@ pub(crate) fn give_back_pages(words: &[AtomicU64]) {
     }
 }
 
-/// Returns the freed memory that the C library keeps in the pools of all threads to the system.
+/// Returns the freed memory that glibc keeps in the pools of all threads to the system. Other C libraries lack the
+/// function and keep little, so it is looked up in the process.
 pub(crate) fn give_back_free_memory() {
-    // SAFETY: any thread may call malloc_trim at any time; it takes the locks of the pools one after another.
-    unsafe { libc::malloc_trim(0) };
+    // SAFETY: the name is a C string, and the lookup runs no code.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc_trim".as_ptr()) };
+    if found.is_null() {
+        return;
+    }
+    // SAFETY: the function of this name is glibc's, which has this type (`man 3 malloc_trim`).
+    let malloc_trim: unsafe extern "C" fn(usize) -> i32 = unsafe { std::mem::transmute(found) };
+    // SAFETY: any thread may call it at any time; it takes the locks of the pools one after another.
+    unsafe { malloc_trim(0) };
 }
 
 /// The name of the user of this process; the number if the system has no name for it, as in a container.

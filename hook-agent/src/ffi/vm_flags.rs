@@ -5,7 +5,8 @@
 //! the list of flags, `JVMFlag::flags`, in which each flag has its name and the address of its value. In HotSpot 8 the
 //! class is named `Flag`.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::path::Path;
 
 /// The library that exports the tables.
 const LIBRARY: &CStr = c"libjvm.so";
@@ -115,9 +116,15 @@ struct Library {
 }
 
 impl Library {
+    /// Opens it by its name. musl does not know a library that was loaded from a path by its name, so the path is the
+    /// second choice.
     fn open() -> Option<Self> {
+        Self::open_as(LIBRARY).or_else(|| Self::open_as(&mapped(LIBRARY.to_str().ok()?)?))
+    }
+
+    fn open_as(name: &CStr) -> Option<Self> {
         // SAFETY: the name is a C string; with RTLD_NOLOAD nothing is loaded and no initialiser runs.
-        let handle = unsafe { libc::dlopen(LIBRARY.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+        let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
         (!handle.is_null()).then(|| Self { handle })
     }
 
@@ -139,6 +146,14 @@ impl Library {
             stride: self.number(stride)?,
         })
     }
+}
+
+/// The path of a file of this name that this process maps.
+fn mapped(name: &str) -> Option<CString> {
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let paths = maps.lines().filter_map(|line| line.get(line.find('/')?..));
+    let mut named = paths.filter(|path| Path::new(path).file_name() == Some(name.as_ref()));
+    CString::new(named.next()?).ok()
 }
 
 impl Drop for Library {
