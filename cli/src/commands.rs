@@ -18,6 +18,7 @@ pub mod explain;
 mod groups;
 pub mod inspect;
 pub mod instrument;
+pub mod man_pages;
 pub mod merge;
 pub mod off;
 pub mod patch;
@@ -155,6 +156,9 @@ pub enum Command {
     Error(error::ExplainError),
     /// Print a completion script for a shell
     Completions(completions::Completions),
+    /// Write manual pages, for a package
+    #[command(hide = true)]
+    ManPages(man_pages::ManPages),
     /// Compile plugins ahead of the JVMs that load them
     CompilePlugin(compile_plugin::CompilePlugin),
 }
@@ -201,6 +205,7 @@ impl Command {
             Self::Doctor(doctor) => doctor.run(),
             Self::Error(error) => error.run(),
             Self::Completions(completions) => completions.run(&Classhook::command()),
+            Self::ManPages(pages) => pages.run(Classhook::command()),
             Self::CompilePlugin(compile) => compile.run(),
         }
     }

@@ -17,7 +17,7 @@
 //! | `advice` | [`commands::advice`] | the crate `advice`: Java with annotations, for the bundled plugin of that name |
 //! | `plugin` | one each in [`commands::plugin`] | [`plugin_projects`]: templates and SDKs, cargo and clang, published plugins |
 //! | `doctor` | [`commands::doctor`] | [`environment_checks`]: checks of this machine or of a running JVM |
-//! | `completions` | [`commands::completions`] | `clap_complete` |
+//! | `completions`, `man-pages` | [`commands::completions`], [`commands::man_pages`] | `clap_complete`, `clap_mangen` |
 //! | `compile-plugin` | [`commands::compile_plugin`] | [`agent_launch::plugin_compiler`]: a child process, and its progress |
 //! | `ps`, `attach` | [`commands::ps`], [`commands::attach`] | the crate `attach` |
 //! | `status`, `dump`, `reset`, `enable`, `disable`, `reload`, `classes`, `patch`, `patches`, `rollback`, `off` | one each in [`commands`] | [`agent_connection`]: the crate `control` |
@@ -32,6 +32,7 @@ mod child_tasks;
 pub mod commands;
 mod durations;
 pub mod explained;
+mod file_copies;
 pub mod follow_options;
 pub mod heading;
 pub mod metaspace;
@@ -56,7 +57,7 @@ use std::process::ExitCode;
 #[must_use]
 pub fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
-    if let Some(done) = child_tasks::run(&words) {
+    if let Some(done) = child_tasks::run(&words).or_else(|| file_copies::run(&words)) {
         return done;
     }
     let parsed = commands::parse(&words);

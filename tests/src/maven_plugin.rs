@@ -22,12 +22,12 @@ pub const PLUGIN: &str = "classhook-maven-plugin";
 pub const GRADLE_PLUGIN: &str = "classhook-gradle-plugin";
 /// The plugin id that Gradle's builds apply.
 const GRADLE_ID: &str = GROUP;
-/// The jar with command and agent, and its only platform.
-const NATIVE: (&str, &str) = ("classhook-native", "linux-x86_64");
+/// The jar with command and agent, one for each platform.
+const NATIVE: &str = "classhook-native";
 /// Libraries against which reports of Maven's site are compiled.
 pub const REPORTING: [&str; 2] = ["maven-reporting-api", "doxia-sink-api"];
 /// The artifact id of the jar with the listeners of tests.
-const TESTS: &str = "classhook-tests";
+pub const TESTS: &str = "classhook-tests";
 /// The version of all artifacts.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The package of the plugin's classes.
@@ -40,72 +40,128 @@ pub fn repository() -> PathBuf {
     target("maven-repository")
 }
 
-/// Creates the repository from the built agent and command, with this JDK's compiler.
+/// Creates the repository of this checkout from the built agent and command, with this JDK's compiler.
 ///
 /// # Panics
 /// If a file is missing, does not compile, or cannot be written.
 pub fn build(jdk: &Jdk) {
-    let scratch = crate::scratch();
-    let library = target("release/libclasshook.so");
-    let native = [("classhook", classhook()), ("libclasshook.so", library)];
-    let native = native.map(|(name, file)| (name.to_owned(), read(&file)));
-    let (artifact, platform) = NATIVE;
-    put(
-        (artifact, &format!("-{platform}.jar")),
-        &native_jar(native.into(), platform),
-    );
-    put((artifact, ".pom"), pom(artifact, "jar", "").as_bytes());
-    put((PLUGIN, ".jar"), &jar(&plugin_files(jdk, scratch.path())));
-    let listener = scratch.path().join(TESTS);
-    put((TESTS, ".jar"), &listener_jar(jdk, &listener));
-    put((TESTS, ".pom"), pom(TESTS, "jar", "").as_bytes());
-    put(
-        (PLUGIN, ".pom"),
-        pom(
-            PLUGIN,
-            "maven-plugin",
-            &dependencies(&[&native_element(), &reporting_element()]),
-        )
-        .as_bytes(),
-    );
+    Repository::of_checkout().put_all(jdk);
 }
 
-/// Adds Gradle's plugin, compiled against an installation of Gradle.
+/// Adds Gradle's plugin to it, compiled against an installation of Gradle.
 ///
 /// # Panics
 /// If it does not compile, or cannot be written.
 pub fn build_for_gradle(jdk: &Jdk, gradle: &Path) {
-    let scratch = crate::scratch();
-    let mut libraries = javac::files_with_extension(&gradle.join("lib"), "jar");
-    // Types in the API's signatures; Debian's package has them elsewhere.
-    libraries.push(artifacts::path("groovy"));
-    libraries.extend(maven::libraries());
-    let sources = ["build-tools/shared/src", "build-tools/gradle/src"];
-    let mut files = compiled(jdk, &sources, &libraries, scratch.path());
-    files.insert(
-        format!("META-INF/gradle-plugins/{GRADLE_ID}.properties"),
-        b"implementation-class=io.github.classhook.gradle.ClasshookPlugin\n".to_vec(),
-    );
-    put((GRADLE_PLUGIN, ".jar"), &jar(&files));
-    put(
-        (GRADLE_PLUGIN, ".pom"),
-        pom(GRADLE_PLUGIN, "jar", &dependencies(&[&native_element()])).as_bytes(),
-    );
+    Repository::of_checkout().put_gradle_plugin(jdk, gradle);
 }
 
-fn dependencies(all: &[&str]) -> String {
-    let one = |element: &&str| format!("    <dependency>\n{element}    </dependency>\n");
+/// A platform as the plugins name it, and the command and the agent for it.
+pub struct Native {
+    /// Such as `linux-x86_64`.
+    pub platform: String,
+    /// The command.
+    pub command: PathBuf,
+    /// The agent.
+    pub agent: PathBuf,
+}
+
+/// A repository, and the commands and agents that it holds.
+pub struct Repository {
+    folder: PathBuf,
+    natives: Vec<Native>,
+}
+
+impl Repository {
+    /// A repository in this folder for these platforms.
+    #[must_use]
+    pub fn new(folder: PathBuf, natives: Vec<Native>) -> Self {
+        Self { folder, natives }
+    }
+
+    fn of_checkout() -> Self {
+        let built = Native {
+            platform: format!("linux-{}", std::env::consts::ARCH),
+            command: classhook(),
+            agent: target("release/libclasshook.so"),
+        };
+        Self::new(repository(), vec![built])
+    }
+
+    /// Writes all artifacts but Gradle's plugin, with this JDK's compiler.
+    ///
+    /// # Panics
+    /// If a file is missing, does not compile, or cannot be written.
+    pub fn put_all(&self, jdk: &Jdk) {
+        let scratch = crate::scratch();
+        for native in &self.natives {
+            let ending = format!("-{}.jar", native.platform);
+            self.put((NATIVE, &ending), &native_jar(native));
+        }
+        self.put((NATIVE, ".pom"), pom(NATIVE, "jar", "").as_bytes());
+        self.put((PLUGIN, ".jar"), &jar(&plugin_files(jdk, scratch.path())));
+        let listener = scratch.path().join(TESTS);
+        self.put((TESTS, ".jar"), &listener_jar(jdk, &listener));
+        self.put((TESTS, ".pom"), pom(TESTS, "jar", "").as_bytes());
+        let mut needed = self.native_elements();
+        needed.push(reporting_element());
+        let pom = pom(PLUGIN, "maven-plugin", &dependencies(&needed));
+        self.put((PLUGIN, ".pom"), pom.as_bytes());
+    }
+
+    /// Writes Gradle's plugin, compiled against an installation of Gradle.
+    ///
+    /// # Panics
+    /// If it does not compile, or cannot be written.
+    pub fn put_gradle_plugin(&self, jdk: &Jdk, gradle: &Path) {
+        let scratch = crate::scratch();
+        let mut libraries = javac::files_with_extension(&gradle.join("lib"), "jar");
+        // Types in the API's signatures; Debian's package has them elsewhere.
+        libraries.push(artifacts::path("groovy"));
+        libraries.extend(maven::libraries());
+        let sources = ["build-tools/shared/src", "build-tools/gradle/src"];
+        let mut files = compiled(jdk, &sources, &libraries, scratch.path());
+        files.insert(
+            format!("META-INF/gradle-plugins/{GRADLE_ID}.properties"),
+            b"implementation-class=io.github.classhook.gradle.ClasshookPlugin\n".to_vec(),
+        );
+        self.put((GRADLE_PLUGIN, ".jar"), &jar(&files));
+        let pom = pom(GRADLE_PLUGIN, "jar", &dependencies(&self.native_elements()));
+        self.put((GRADLE_PLUGIN, ".pom"), pom.as_bytes());
+    }
+
+    /// Writes a file of an artifact, so that no reader sees a part of it.
+    fn put(&self, (artifact, ending): (&str, &str), bytes: &[u8]) {
+        let folder = self.folder.join(GROUP.replace('.', "/"));
+        let folder = folder.join(artifact).join(VERSION);
+        std::fs::create_dir_all(&folder).expect("target/ is writable");
+        let readable = std::fs::Permissions::from_mode(0o644);
+        let file = tempfile::Builder::new()
+            .permissions(readable)
+            .tempfile_in(&folder);
+        let mut file = file.expect("target/ is writable");
+        file.write_all(bytes).expect("room on the disk");
+        file.persist(folder.join(format!("{artifact}-{VERSION}{ending}")))
+            .expect("our own folder");
+    }
+
+    /// Returns the dependencies on the jars with command and agent.
+    fn native_elements(&self) -> Vec<String> {
+        let element = |native: &Native| {
+            format!(
+                "      <groupId>{GROUP}</groupId>\n      <artifactId>{NATIVE}</artifactId>\n      \
+                 <version>{VERSION}</version>\n      <classifier>{}</classifier>\n",
+                native.platform
+            )
+        };
+        self.natives.iter().map(element).collect()
+    }
+}
+
+fn dependencies(all: &[String]) -> String {
+    let one = |element: &String| format!("    <dependency>\n{element}    </dependency>\n");
     let all: String = all.iter().map(one).collect();
     format!("  <dependencies>\n{all}  </dependencies>\n")
-}
-
-/// Returns the dependency on the jar with command and agent.
-fn native_element() -> String {
-    let (artifact, platform) = NATIVE;
-    format!(
-        "      <groupId>{GROUP}</groupId>\n      <artifactId>{artifact}</artifactId>\n      \
-         <version>{VERSION}</version>\n      <classifier>{platform}</classifier>\n"
-    )
 }
 
 /// Returns the dependency on the interface of Maven's site, in the version of JaCoCo's plugin.
@@ -113,23 +169,6 @@ fn reporting_element() -> String {
     "      <groupId>org.apache.maven.reporting</groupId>\n      \
      <artifactId>maven-reporting-api</artifactId>\n      <version>3.0</version>\n"
         .to_owned()
-}
-
-/// Writes a file of an artifact, so that no reader sees a part of it.
-fn put((artifact, ending): (&str, &str), bytes: &[u8]) {
-    let folder = repository()
-        .join(GROUP.replace('.', "/"))
-        .join(artifact)
-        .join(VERSION);
-    std::fs::create_dir_all(&folder).expect("target/ is writable");
-    let readable = std::fs::Permissions::from_mode(0o644);
-    let file = tempfile::Builder::new()
-        .permissions(readable)
-        .tempfile_in(&folder);
-    let mut file = file.expect("target/ is writable");
-    file.write_all(bytes).expect("room on the disk");
-    file.persist(folder.join(format!("{artifact}-{VERSION}{ending}")))
-        .expect("our own folder");
 }
 
 fn read(file: &Path) -> Vec<u8> {
@@ -140,7 +179,13 @@ fn read(file: &Path) -> Vec<u8> {
 type Files = BTreeMap<String, Vec<u8>>;
 
 /// Returns command and agent with the digest of both. The plugin unpacks them into a folder of that name.
-fn native_jar(native: Files, platform: &str) -> Vec<u8> {
+fn native_jar(of: &Native) -> Vec<u8> {
+    let files = [("classhook", &of.command), ("libclasshook.so", &of.agent)];
+    let native: Files = files
+        .into_iter()
+        .map(|(name, file)| (name.to_owned(), read(file)))
+        .collect();
+    let platform = &of.platform;
     let mut digest = Sha256::new();
     native.values().for_each(|bytes| digest.update(bytes));
     let digest = digest

@@ -16,6 +16,7 @@ mod bench;
 mod ci;
 mod corpus;
 mod demo;
+mod dist;
 mod docs;
 mod guide;
 mod jdks;
@@ -61,6 +62,8 @@ enum Task {
     MavenPlugin,
     /// Build the Gradle plugin into the same folder, against the Gradle in PATH
     GradlePlugin,
+    /// Build the files of a release into dist/, for every Linux (uses the network)
+    Dist(dist::Options),
     /// Compile the classes in Java that the command carries (needs a JDK 17)
     Runtime,
     /// Run the corpus tests on every class, and write docs/rewriter-corpus.csv and its summary in docs/rewriter.md
@@ -94,6 +97,7 @@ fn run(task: Task) -> Result<()> {
         Task::Plugins => plugins::run(&workspace),
         Task::MavenPlugin => maven_plugin::run(&workspace),
         Task::GradlePlugin => maven_plugin::run_for_gradle(&workspace),
+        Task::Dist(options) => dist::run(&workspace, &options),
         Task::Runtime => runtime::run(),
         Task::Corpus => corpus::run(&workspace),
         Task::Docs => guide::run(&workspace).and_then(|()| docs::run(&workspace)),

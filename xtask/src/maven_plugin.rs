@@ -39,6 +39,11 @@ pub const GRADLE: &str = "expected a `gradle` in PATH whose installation has a f
 /// Builds command and agent, and returns a JDK that compiles plugins.
 fn prepared(workspace: &Workspace) -> Result<Jdk> {
     plugins::run(workspace)?;
+    tools(workspace)
+}
+
+/// Fetches the libraries that the plugins are compiled against, and returns a JDK that compiles them.
+pub fn tools(workspace: &Workspace) -> Result<Jdk> {
     for name in ["maven", "junit", "testng"].into_iter().chain(REPORTING) {
         setup::artifact(workspace, name)?;
     }

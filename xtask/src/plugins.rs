@@ -43,7 +43,12 @@ pub fn run_bundled(workspace: &Workspace) -> Result<()> {
     build(workspace, |plugin| BUNDLED.contains(&plugin.name.as_str()))
 }
 
-fn build(workspace: &Workspace, wanted: impl Fn(&Plugin) -> bool) -> Result<()> {
+/// Builds only the plugins that agent and command carry.
+pub fn for_products(workspace: &Workspace) -> Result<()> {
+    build_plugins(workspace, |plugin| BUNDLED.contains(&plugin.name.as_str()))
+}
+
+fn build_plugins(workspace: &Workspace, wanted: impl Fn(&Plugin) -> bool) -> Result<()> {
     crate::setup::for_building(workspace)?;
     let mut plugins = plugins(workspace)?;
     plugins.retain(wanted);
@@ -51,7 +56,11 @@ fn build(workspace: &Workspace, wanted: impl Fn(&Plugin) -> bool) -> Result<()> 
     for plugin in &plugins {
         wrap(workspace, plugin)?;
     }
-    precompile(workspace)?;
+    precompile(workspace)
+}
+
+fn build(workspace: &Workspace, wanted: impl Fn(&Plugin) -> bool) -> Result<()> {
+    build_plugins(workspace, wanted)?;
     for (title, package) in PRODUCTS {
         let mut build = workspace.cargo(["build", "--quiet", "--release", "-p", package]);
         step(&format!("building {title}"), &mut build)?;

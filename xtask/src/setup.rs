@@ -12,6 +12,7 @@ mod javascript;
 mod jvms;
 mod maven_repository;
 mod mdbook;
+mod portable;
 mod python;
 mod registry;
 mod report_readers;
@@ -85,6 +86,14 @@ pub fn mdbook(workspace: &Workspace) -> Result<std::path::PathBuf> {
     let _lock = lock(workspace)?;
     mdbook::provide(workspace)
 }
+
+/// Provides the tools that build for every Linux, and the library of these targets. Returns the tools' folder.
+pub fn portable(workspace: &Workspace, targets: &[String]) -> Result<std::path::PathBuf> {
+    let _lock = lock(workspace)?;
+    portable::provide(workspace, targets)
+}
+
+pub use portable::zstandard;
 
 /// Fetches the test artifact of this name, and returns its path.
 pub fn artifact(workspace: &Workspace, name: &str) -> Result<std::path::PathBuf> {

@@ -1,4 +1,4 @@
-//! `classhook doctor` and `classhook completions`.
+//! `classhook doctor`, `classhook completions` and `classhook man-pages`.
 
 use crate::support::command::classhook as command;
 use e2e_tests::java::{Java, Run};
@@ -185,7 +185,7 @@ fn jvm_that_refuses_agents_is_distinguished_from_others() {
 }
 
 #[test]
-fn bash_completes_commands_and_options() {
+fn bash_completes_commands_and_options_and_each_command_has_a_manual_page() {
     let folder = scratch();
     let script = folder.path().join("classhook.bash");
     let made = command(&["completions", "bash"]);
@@ -221,6 +221,11 @@ fn bash_completes_commands_and_options() {
             assert!(made.stdout.contains(word), "{shell}: {word}");
         }
     }
+    command(&["man-pages", &folder.path().join("man").to_string_lossy()]).assert_success();
+    let page = |name: &str| std::fs::read_to_string(folder.path().join("man").join(name));
+    let report = page("classhook-report.1").expect("a page for each command");
+    assert!(report.contains("carry\\-over"), "{report}");
+    assert!(page("classhook-guard.1").is_err() && page("classhook-man-pages.1").is_err());
     command(&["completions", "tcsh"])
         .assert_exit(2)
         .assert_stderr("bash, zsh, fish");
