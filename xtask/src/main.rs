@@ -24,6 +24,7 @@ mod maven_plugin;
 mod metadata;
 mod nightly;
 mod plugins;
+mod release_check;
 mod runtime;
 mod setup;
 mod test;
@@ -64,6 +65,8 @@ enum Task {
     GradlePlugin,
     /// Build the files of a release into dist/, for every Linux (uses the network)
     Dist(dist::Options),
+    /// Compare the versions in crates, changelog, documents and scripts
+    ReleaseCheck(release_check::Options),
     /// Compile the classes in Java that the command carries (needs a JDK 17)
     Runtime,
     /// Run the corpus tests on every class, and write docs/rewriter-corpus.csv and its summary in docs/rewriter.md
@@ -98,6 +101,7 @@ fn run(task: Task) -> Result<()> {
         Task::MavenPlugin => maven_plugin::run(&workspace),
         Task::GradlePlugin => maven_plugin::run_for_gradle(&workspace),
         Task::Dist(options) => dist::run(&workspace, &options),
+        Task::ReleaseCheck(options) => release_check::run(&workspace, &options),
         Task::Runtime => runtime::run(),
         Task::Corpus => corpus::run(&workspace),
         Task::Docs => guide::run(&workspace).and_then(|()| docs::run(&workspace)),
