@@ -10,6 +10,8 @@ use crate::messages;
 use crate::recorded;
 use std::time::{Duration, Instant};
 
+/// The name of the agent thread, also for the system.
+pub(crate) const NAME: &str = "Classhook";
 /// The shortest rest between two turns.
 const SHORTEST_REST: Duration = Duration::from_millis(5);
 /// The longest rest: for programs whose many probes take long to read, while no array is in use, and while nothing can
@@ -25,7 +27,7 @@ const REST_FOR_READING: u32 = 250;
 ///
 /// The reason why it cannot be started.
 pub(crate) fn start(agent: &'static Agent, jvm: Jvm<'_>) -> Result<(), String> {
-    let thread = live::new_thread(jvm, "Classhook")
+    let thread = live::new_thread(jvm, NAME)
         .map_err(|cause| format!("the agent thread cannot be created: {cause}"))?;
     agent.threads.signal.set_started(true);
     thread::start(jvm, &thread, move |jvm| run(agent, jvm)).map_err(|error| {

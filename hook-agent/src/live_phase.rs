@@ -6,6 +6,7 @@ use crate::ffi::refs::Local;
 use crate::ffi::table::Event;
 use crate::messages::{self, Code};
 use crate::spans::runtime;
+use crate::subscribers::native_threads;
 use crate::{
     agent_thread, control_thread, jacoco_thread, recorded, retransform, shutdown, structural_edits,
     subscribers, upkeep_thread,
@@ -144,12 +145,20 @@ fn resolve(agent: &Agent, jvm: Jvm<'_>) -> Result<(), (Code, String)> {
     Ok(())
 }
 
-/// Checks whether the first probe class exists already: then the agent was loaded a second time from another path.
+/// Checks whether the first probe class exists already: then another copy of the agent was loaded, from another path. It
+/// may work, or have left: its classes stay in either case.
 fn why_not_first(agent: &Agent, local: Local<'_>, cause: (Code, String)) -> (Code, String) {
     let there = agent.results.table.arrays() == 0 && local.find_class(FIRST_PROBE_CLASS).is_some();
     if !there {
         return cause;
     }
-    let text = "another copy of the agent is loaded in this JVM already; it goes on, and this copy does nothing";
+    let text = match native_threads::is_any_named(agent_thread::NAME) {
+        true => {
+            "another copy of the agent is loaded in this JVM already; it goes on, and this copy does nothing"
+        }
+        false => {
+            "another copy of the agent was loaded in this JVM before, and its classes stay; this copy does nothing"
+        }
+    };
     (Code::Twice, text.to_owned())
 }

@@ -143,11 +143,17 @@ fn start<P: OnLoadOrLive>(
         ));
         return Ok(None);
     }
-    if current::get().is_some() {
-        messages::to_attaching(
-            Code::Twice,
-            "the agent is loaded in this JVM already; it goes on with its first options, and these are ignored",
-        );
+    if let Some(agent) = current::get() {
+        // At launch the first agent begins its work later.
+        let text = match agent.run.is_running() || !P::IS_LIVE {
+            true => {
+                "the agent is loaded in this JVM already; it goes on with its first options, and these are ignored"
+            }
+            false => {
+                "the agent is loaded in this JVM already, but it is leaving or could not start; these options are ignored"
+            }
+        };
+        messages::to_attaching(Code::Twice, text);
         return Ok(None);
     }
     messages::set_level(config.agent.log);

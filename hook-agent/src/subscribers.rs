@@ -14,7 +14,7 @@ mod inbox;
 mod jvm_description;
 mod lock_sampler;
 mod methods;
-mod native_threads;
+pub(crate) mod native_threads;
 mod paths;
 mod plugin_delivery;
 mod recording_builder;

@@ -1,8 +1,11 @@
 //! Dry runs: retransformations that the JVM checks and does not carry out.
 //!
 //! `RetransformClasses` is all or nothing, and a class is parsed, compared and verified before the program is paused.
-//! So the class is passed once more with other flags, which the JVM always refuses (JVM TI error 70). That yields all
-//! answers and no change.
+//! So the class is passed once more as an empty class file with other flags, which the JVM always refuses. That yields
+//! all answers and no change.
+//!
+//! The JVM keeps each class that it has parsed and refused until a later collection unloads classes. An empty one takes
+//! little metaspace, so a class with code is parsed only for a check, once.
 
 use crate::ffi::class_file_load::ClassFileLoad;
 use crate::ffi::error::JvmtiError;
@@ -22,8 +25,6 @@ struct DryRun {
     visits: u32,
     /// The bytes that the JVM passed when the class was refused.
     received: Vec<u8>,
-    /// True if an empty class file replaces the class.
-    stand_in: bool,
 }
 
 thread_local! {
@@ -46,14 +47,10 @@ pub(crate) fn class_file(jvm: Jvm<'_>, class: &GlobalRef) -> Result<Vec<u8>, Jvm
 
 /// Makes the JVM link a class, which each retransformation does after it has parsed the new class file.
 ///
-/// While another thread is linking the class, the JVM may pass bytes that are half in its internal form. So an empty
-/// class file of the same name is parsed instead, and refused.
+/// While another thread is linking the class, the JVM may pass bytes that are half in its internal form. They are
+/// dropped.
 pub(crate) fn link(jvm: Jvm<'_>, class: &GlobalRef) {
-    let run = DryRun {
-        stand_in: true,
-        ..DryRun::default()
-    };
-    let _ = retransform(jvm, &[class], run);
+    let _ = retransform(jvm, &[class], DryRun::default());
 }
 
 /// Checks whether the JVM would accept the bytes that the hook returns for this class now.
@@ -93,22 +90,20 @@ pub(crate) fn intercept(load: &ClassFileLoad<'_>) -> bool {
     if load.class_being_redefined.is_none() {
         return false;
     }
-    let refuse = DRY_RUN.with_borrow_mut(|run| {
-        let run = run.as_mut()?;
+    let is_refused = DRY_RUN.with_borrow_mut(|run| {
+        let Some(run) = run else { return false };
         run.visits += 1;
-        (run.visits > run.passes).then(|| {
-            run.received = load.class_data.to_vec();
-            run.stand_in
-        })
+        if run.visits <= run.passes {
+            return false;
+        }
+        run.received = load.class_data.to_vec();
+        true
     });
-    let bytes = match refuse {
-        None => return false,
-        Some(true) => stand_in(load.class_data),
-        Some(false) => refused(load.class_data),
-    };
-    // If the JVM has no memory for the answer, the class is retransformed unchanged: without effect.
-    let _ = load.set_new_class_data(&bytes);
-    true
+    if is_refused {
+        // If the JVM has no memory for the answer, the class is retransformed unchanged: without effect.
+        let _ = load.set_new_class_data(&stand_in(load.class_data));
+    }
+    is_refused
 }
 
 /// An empty class file of the same name and version. The JVM parses it, links the loaded class, and refuses it because
@@ -138,20 +133,6 @@ fn stand_in(class: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The class file with `ACC_SYNTHETIC` flipped: it is well-formed, but no class can be changed to it.
-fn refused(class: &[u8]) -> Vec<u8> {
-    let mut bytes = class.to_vec();
-    let offset = ClassHeader::read(class).map(|header| header.access_flags_offset());
-    match offset
-        .ok()
-        .and_then(|at| bytes.get_mut(at..)?.first_chunk_mut())
-    {
-        Some(flags) => *flags = (u16::from_be_bytes(*flags) ^ ACC_SYNTHETIC).to_be_bytes(),
-        None => bytes.clear(),
-    }
-    bytes
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,24 +147,8 @@ mod tests {
             [&class, &bytes].map(|bytes| rewriter::ClassFile::read(bytes).expect("a class"));
         assert_eq!(class.this_class(), other.this_class());
         assert_eq!(class.major_version(), other.major_version());
+        assert_eq!(class.access_flags(), other.access_flags() ^ ACC_SYNTHETIC);
         rewriter::check_soundness(&bytes).expect("a sound class");
         assert!(stand_in(b"no class").is_empty());
-    }
-
-    #[test]
-    fn refused_class_file_differs_in_one_flag() {
-        let class = crate::probe_class::ProbeClass::new(7, false)
-            .expect("a class")
-            .bytes;
-        let other = refused(&class);
-        let flags = |bytes: &[u8]| {
-            rewriter::ClassFile::read(bytes)
-                .expect("a class")
-                .access_flags()
-        };
-        assert_eq!(flags(&other), flags(&class) ^ ACC_SYNTHETIC);
-        let differing = class.iter().zip(&other).filter(|(one, other)| one != other);
-        assert_eq!((differing.count(), class.len()), (1, other.len()));
-        assert!(refused(b"no class").is_empty());
     }
 }

@@ -86,6 +86,11 @@ pub(super) fn comm(name: &str) -> String {
     name[..end].to_owned()
 }
 
+/// Checks whether a thread of this process has this name, which may have 15 bytes.
+pub(crate) fn is_any_named(name: &str) -> bool {
+    all().iter().any(|(_, stat)| stat.name == name)
+}
+
 fn all() -> Vec<(u32, Stat)> {
     let tasks = fs::read_dir("/proc/self/task").into_iter().flatten();
     let task = |entry: fs::DirEntry| {

@@ -319,8 +319,9 @@ fn agent_under_two_paths_works_once_with_a_message() {
             .main("Life")
             .argument("end")
             .run();
-        run.assert_success()
-            .assert_stderr("warning[H0403]: another copy");
+        run.assert_success().assert_stderr(
+            "warning[H0403]: another copy of the agent is loaded in this JVM already",
+        );
         assert_eq!(noise(&run).len(), 1, "{}", run.report());
         let snapshot = snapshot(first.path());
         assert!(snapshot.complete && hits(&snapshot, "Life").0 > 0, "{jdk}");

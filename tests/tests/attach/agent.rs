@@ -2,6 +2,7 @@
 
 use crate::support::agent;
 use crate::support::agent::{classes, hits, names, snapshot, snapshots};
+use crate::support::command::classhook;
 use attach::Attachment;
 use e2e_tests::java::Java;
 use e2e_tests::jdks::{self, Jdk};
@@ -45,8 +46,11 @@ fn line(child: &mut Child) -> String {
 }
 
 fn load(child: &Child, options: &str) -> Result<(), attach::AttachError> {
-    Attachment::open(i32::try_from(child.id()).expect("a pid"))?
-        .load(&workspace::agent_library(), options)
+    load_from(child, &workspace::agent_library(), options)
+}
+
+fn load_from(child: &Child, library: &Path, options: &str) -> Result<(), attach::AttachError> {
+    Attachment::open(i32::try_from(child.id()).expect("a pid"))?.load(library, options)
 }
 
 /// Ends the JVM in good order and returns its standard error.
@@ -192,6 +196,42 @@ fn second_attach_and_attach_after_a_start_are_refused_politely() {
         assert!(said.contains("warning[H0403]"), "{said}");
         let stderr = end(child);
         assert_eq!(stderr.matches("H0403").count(), 1, "{stderr}");
+        assert!(snapshot(first.path()).complete, "{jdk}");
+        assert!(snapshots(second.path()).is_empty(), "{jdk}");
+    }
+}
+
+/// A newer release comes while the former one works, and again when that has left.
+#[test]
+fn another_copy_says_whether_the_first_one_works() {
+    let other = scratch();
+    let copy = other.path().join("another.so");
+    std::fs::copy(e2e_tests::workspace::agent_library(), &copy).expect("copied");
+    for jdk in jdks::main_two() {
+        let (first, second) = (scratch(), scratch());
+        let child = start(&jdk);
+        load(&child, &format!("output={}", first.path().display())).expect("attached");
+        let said = second.path().join("said");
+        let options = format!(
+            "messages={},output={}",
+            said.display(),
+            second.path().display()
+        );
+        let refused = || {
+            std::fs::write(&said, "").expect("written");
+            let loaded = load_from(&child, &copy, &options);
+            assert!(loaded.is_err(), "{jdk}: {loaded:?}");
+            std::fs::read_to_string(&said).expect("text")
+        };
+        let works = refused();
+        let goes_on = "H0403]: another copy of the agent is loaded in this JVM already; it goes on";
+        assert!(works.contains(goes_on), "{jdk}: {works}");
+        classhook(&["off", &child.id().to_string()]).assert_success();
+        let left = refused();
+        let stay =
+            "H0403]: another copy of the agent was loaded in this JVM before, and its classes stay";
+        assert!(left.contains(stay), "{jdk}: {left}");
+        end(child);
         assert!(snapshot(first.path()).complete, "{jdk}");
         assert!(snapshots(second.path()).is_empty(), "{jdk}");
     }

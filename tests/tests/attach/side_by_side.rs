@@ -205,7 +205,9 @@ fn arrays_of_another_build_of_the_agent_are_not_taken_over() {
         let output = folder.path().join("covered");
         let refused = classhook(&["attach", &pid, "--output", &output.to_string_lossy()]);
         refused.assert_exit(2).assert_stderr("error[H0508]");
-        refused.assert_stderr("warning[H0403]: another copy of the agent");
+        refused.assert_stderr(
+            "warning[H0403]: another copy of the agent was loaded in this JVM before",
+        );
         assert_eq!(servant.ask("steps a"), steps, "{jdk}");
         assert_eq!(servant.end().code, Some(0), "{jdk}");
     }

@@ -748,6 +748,71 @@ fn patch_for_which_the_metaspace_may_not_suffice_is_refused() {
     }
 }
 
+/// Returns the source of a class with half a megabyte of code, in which `number` occurs.
+fn wide_code(number: usize) -> String {
+    let body = format!("n = n * 31 + {number};\n").repeat(6_000);
+    let methods =
+        (0..10).map(|method| format!("static int m{method}(int n) {{\n{body}return n;\n}}\n"));
+    format!("public class Wide {{\n{}}}\n", methods.collect::<String>())
+}
+
+/// Returns the metaspace in use, in bytes.
+fn metaspace_in_use(target: &Target) -> u64 {
+    let pid = target.child.id().to_string();
+    let run = Java::program(target.jdk.tool("jstat"))
+        .arguments(&["-gc", &pid])
+        .run();
+    let mut lines = run.stdout.lines().map(str::split_whitespace);
+    let (names, values) = (lines.next().expect("names"), lines.next().expect("values"));
+    let used = names.zip(values).find(|(name, _)| *name == "MU");
+    let kibibytes: f64 = used.expect("a value").1.parse().expect("a number");
+    (kibibytes * 1024.0) as u64
+}
+
+/// A refused class stays in metaspace until classes are unloaded. So reading a class takes none, and a check one class.
+#[test]
+fn checks_of_a_patch_take_little_metaspace() {
+    for jdk in jdks() {
+        let sources = scratch();
+        let wide = sources.path().join("Wide.java");
+        std::fs::write(&wide, wide_code(7)).expect("written");
+        let target = Target::with(&jdk, &[wide], |java| java);
+        let patch = target.compile("wide", &[("Wide", &wide_code(9))]);
+        let patch = patch.join("Wide.class");
+        let size = std::fs::metadata(&patch).expect("a file").len();
+        target.patch(&patch, &["--check"]).assert_success();
+        let before = metaspace_in_use(&target);
+        for _ in 0..4 {
+            target.patch(&patch, &["--check"]).assert_success();
+        }
+        let taken = metaspace_in_use(&target).saturating_sub(before);
+        assert!(taken < 4 * size * 2, "{jdk}: {taken} for {size}");
+    }
+}
+
+/// The patches together need half of the free metaspace.
+#[test]
+fn jvm_near_the_limit_of_its_metaspace_is_patched_and_goes_on() {
+    for jdk in jdks() {
+        let sources = scratch();
+        let wide = sources.path().join("Wide.java");
+        std::fs::write(&wide, wide_code(7)).expect("written");
+        let mut target = Target::with(&jdk, &[wide], |java| {
+            java.option("-XX:MaxMetaspaceSize=24m")
+        });
+        for number in 100..106 {
+            let name = format!("wide{number}");
+            let patch = target.compile(&name, &[("Wide", &wide_code(number))]);
+            target
+                .patch(&patch.join("Wide.class"), &[])
+                .assert_success();
+        }
+        let word = target.answer("one");
+        target.patch(&word, &[]).assert_success();
+        target.await_line("app one other one");
+    }
+}
+
 #[test]
 fn jvm_under_load_is_patched_and_rolled_back_hundreds_of_times() {
     for jdk in jdks() {
