@@ -15,6 +15,7 @@ use crate::ffi::class_file_load::ClassFileLoad;
 use crate::patch::in_force::PatchCandidate;
 use crate::patch::{dry_run, in_force};
 use crate::selection;
+use crate::unchangeable::is_unchangeable;
 use host::exclusions::is_excluded;
 
 /// The `ClassFileLoadHook` event: returns early if no plugin wants the class, then runs the plugins.
@@ -28,7 +29,8 @@ pub(crate) fn class_file_load_hook(agent: &Agent, load: &ClassFileLoad<'_>) {
     if is_load {
         agent.classes.count_seen();
     }
-    let Some(name) = load.name.filter(|name| !is_excluded(name)) else {
+    let is_changeable = |name: &&[u8]| !is_excluded(name) && !is_unchangeable(name);
+    let Some(name) = load.name.filter(is_changeable) else {
         return;
     };
     load.local.keeping_exception(|| {

@@ -15,6 +15,7 @@
 //! | `spans` | methods recorded as spans, and the event file |
 //! | `probe_arrays` | the arrays that probes write to; they outlive the agent |
 //! | `agent`, `current` | the agent's state, and the one agent of this library |
+//! | `unchangeable` | a class that a JVM must run as it is |
 //! | `selection` | the selection of a class in the hook by name, loader and location |
 //! | `structural_edits` | edits that a class keeps: wrappers of native methods, members |
 //! | `collected_loaders` | removes the state of classes of collected loaders |
@@ -75,6 +76,7 @@ mod structural_edits;
 mod subscribers;
 mod summary;
 mod test_runs;
+mod unchangeable;
 mod unselected;
 mod upkeep_thread;
 mod worker_thread;

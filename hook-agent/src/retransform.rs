@@ -15,6 +15,7 @@ use crate::loaded_classes::{self, CAPACITY, LoadedClass};
 use crate::messages::{self, Code};
 use crate::names::decode;
 use crate::originals::{self, Files};
+use crate::unchangeable::is_unchangeable;
 use crate::{collected_loaders, probe_arrays};
 use host::{CodeSource, Loader};
 use rewriter::named_fields;
@@ -342,7 +343,10 @@ pub(crate) fn location(
 fn retransform(agent: &Agent, jvm: Jvm<'_>, batch: &[&SelectedClass], report: &mut Report) {
     let classes: Vec<&GlobalRef> = batch.iter().map(|selected| &selected.class).collect();
     let instrumented = &agent.classes.instrumented;
-    let outcome = jvm.jvmti.retransform_classes(jvm.live, &classes);
+    let outcome = match batch.iter().any(|class| is_unchangeable(&class.name)) {
+        true => Err(JvmtiError::UNMODIFIABLE_CLASS),
+        false => jvm.jvmti.retransform_classes(jvm.live, &classes),
+    };
     match (outcome, batch) {
         (Ok(()), _) => {
             report.retransformed += batch.len();

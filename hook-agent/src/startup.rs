@@ -12,7 +12,7 @@ use crate::ffi::table::{CAN_RETRANSFORM_CLASSES, Capabilities, Event};
 use crate::ffi::vm::Vm;
 use crate::messages::{self, Code};
 use crate::plugin_compiler::PluginCompiler;
-use crate::{current, live_phase, subscribers};
+use crate::{current, live_phase, subscribers, unchangeable};
 use errors::Error;
 use host::config::{OPTIONS_HELP, OnError};
 use host::{Config, Pipeline};
@@ -341,7 +341,10 @@ fn environment(vm: Vm, phase: impl OnLoadOrLive) -> Result<Jvmti, StartError> {
                 jvmti.dispose();
                 format!("Java {release}")
             }
-            _ => return Ok(jvmti),
+            _ => {
+                unchangeable::find(jvmti, phase);
+                return Ok(jvmti);
+            }
         },
     };
     let message = format!(

@@ -13,6 +13,7 @@ use crate::patch::audit::{self, LogEntry};
 use crate::patch::new_class::{self, NewClass, digest};
 use crate::patch::target::{self, Target};
 use crate::patch::{dry_run, findable, fitted, frames, loaded_file, schema};
+use crate::unchangeable::is_unchangeable;
 use control::Refusal;
 use control::message::Shortage;
 use control::patch::{BrokenRule, ClassOutcome, ClassState, PatchRequest, Patched, Rollback};
@@ -179,7 +180,7 @@ impl<'a> Change<'a> {
         let Some(loaded) = &target.loaded else {
             return self.compare_file(target, new, force);
         };
-        if !loaded.modifiable {
+        if !loaded.modifiable || is_unchangeable(&target.name) {
             let error = JvmtiError::UNMODIFIABLE_CLASS;
             return target.refuse(vec![schema::rule(error, error.description().to_owned())]);
         }

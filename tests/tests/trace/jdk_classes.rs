@@ -130,3 +130,89 @@ fn each_class_of_the_jdk_is_traced_in_a_running_program_which_does_the_same() {
         assert_eq!(left.code, Some(0), "{}", left.stderr);
     }
 }
+
+/// The JVM generates classes for lambdas and method handles. HotSpot 8 crashes if the class file of one is read.
+#[test]
+fn packages_with_generated_classes_are_traced_in_a_running_program_which_does_the_same() {
+    for jdk in releases() {
+        let folder = scratch();
+        let classes = compiled(folder.path());
+        let mut running = Servant::of(&java(&jdk, &classes));
+        let pid = running.pid().to_string();
+        let expected = running.ask("work");
+        let output = folder.path().join("out").display().to_string();
+        let attach = [
+            "attach",
+            &pid,
+            "--plugin",
+            "trace",
+            "--grant",
+            "probes,boot",
+        ];
+        let select = ["--select", "java.lang.invoke.**", "--select", "JdkWork**"];
+        let all = [
+            "--plugin-settings",
+            r#"{"methods": ["**.*"], "mode": "aggregate"}"#,
+        ];
+        let run = classhook(&[&attach[..], &select, &all, &["-o", &output]].concat());
+        assert!(!run.stderr.contains("error["), "{jdk}: {}", run.report());
+        for _ in 0..3 {
+            assert_eq!(running.ask("work"), expected, "{jdk}");
+        }
+        let listed = classhook(&["classes", &pid, "JdkWork**", "--changed"]);
+        listed.assert_success();
+        assert!(listed.stdout.contains("JdkWork"), "{}", listed.report());
+        assert!(!listed.stdout.contains("Lambda"), "{}", listed.report());
+        classhook(&["off", &pid]).assert_success();
+        assert_eq!(running.ask("work"), expected, "{jdk}");
+        let left = running.end();
+        assert_eq!(left.code, Some(0), "{}", left.stderr);
+    }
+}
+
+/// The interpreter of HotSpot 8 has code of its own for `Reference.get`, which other bytecode would crash.
+#[test]
+fn references_are_traced_without_compilers_and_the_program_does_the_same() {
+    for jdk in releases() {
+        let folder = scratch();
+        let classes = compiled(folder.path());
+        let interpreted = || java(&jdk, &classes).option("-Xint");
+        let expected = interpreted().argument("once").run().stdout;
+        let mut running = Servant::of(&interpreted());
+        let pid = running.pid().to_string();
+        let output = folder.path().join("out").display().to_string();
+        let attach = [
+            "attach",
+            &pid,
+            "--plugin",
+            "trace",
+            "--grant",
+            "probes,boot",
+        ];
+        let select = ["--select", "java.lang.ref.**", "--plugin-settings"];
+        let settings = [r#"{"methods": ["java.lang.ref.**.*"], "mode": "aggregate"}"#];
+        let run = classhook(&[&attach[..], &select, &settings, &["-o", &output]].concat());
+        let refused = format!("{}{}", run.stdout, run.stderr);
+        let is_refused = refused.contains("UNMODIFIABLE_CLASS");
+        assert_eq!(is_refused, jdk.feature == 8, "{jdk}: {}", run.report());
+        assert_eq!(running.ask("work"), expected.trim_end(), "{jdk}");
+        let left = running.end();
+        assert_eq!(left.code, Some(0), "{}", left.stderr);
+        let command = ["trace", "--select", "java.lang.ref.**", "--grant", "boot"];
+        let program = Java::program(workspace::classhook())
+            .variable("CLASSHOOK_AGENT", workspace::agent_library())
+            .arguments(&command)
+            .arguments(&["-o", &output, "--", &jdk.tool("java").to_string_lossy()])
+            .arguments(&[
+                "-Xint",
+                "-cp",
+                &classes.to_string_lossy(),
+                "JdkWork",
+                "once",
+            ]);
+        let run = program.run();
+        assert!(run.stdout.contains(expected.trim_end()), "{}", run.report());
+        let is_refused = run.stderr.contains("UNMODIFIABLE_CLASS");
+        assert_eq!(is_refused, jdk.feature == 8, "{jdk}: {}", run.report());
+    }
+}
