@@ -448,7 +448,7 @@ impl AttachedPlugin {
 
 /// Returns the reason for which the agent stays: other commands hold it, or it got further requests.
 fn stays(pid: i32, holders: &[Holder]) -> String {
-    match holders.first() {
+    match holder::others(holders).next() {
         Some(holder) => format!(
             "the agent stays in {pid} until other commands end, too: {}",
             holder::described(holder)

@@ -36,10 +36,8 @@ pub fn recording() -> String {
 /// Adds the other commands that hold such a plugin to a problem.
 #[must_use]
 pub fn named(problem: Error, holders: &[Holder], is_such: impl Fn(&str) -> bool) -> Error {
-    let is_other = |holder: &&Holder| {
-        is_such(&holder.plugin) && (holder.pid, holder.since_ms) != (THIS.pid, THIS.since_ms)
-    };
-    let mut others = holders.iter().filter(is_other).peekable();
+    let is_such = |holder: &&Holder| is_such(&holder.plugin);
+    let mut others = others(holders).filter(is_such).peekable();
     if others.peek().is_none() {
         let text = "no command: it stays until a command or the end of the JVM removes it";
         return problem.with("held by", text);
@@ -47,6 +45,12 @@ pub fn named(problem: Error, holders: &[Holder], is_such: impl Fn(&str) -> bool)
     others.fold(problem, |problem, holder| {
         problem.with("held by", described(holder))
     })
+}
+
+/// Returns the other commands.
+pub fn others(holders: &[Holder]) -> impl Iterator<Item = &Holder> {
+    let is_other = |holder: &&Holder| (holder.pid, holder.since_ms) != (THIS.pid, THIS.since_ms);
+    holders.iter().filter(is_other)
 }
 
 /// Describes a command in words.
@@ -100,7 +104,10 @@ mod tests {
             let problem = Error::mistake("H0609", "it is there");
             named(problem, holders, |held| held == plugin).to_string()
         };
-        let text = told(&[ours.clone(), other.clone()], "trace");
+        let both = [ours.clone(), other.clone()];
+        let pids = others(&both).map(|holder| holder.pid);
+        assert_eq!(pids.collect::<Vec<_>>(), [7]);
+        let text = told(&both, "trace");
         let expected = "process 7 of alice, since 2026-09-21 14:13:20 UTC: classhook trace 4711 --methods 'a.**'\\n";
         assert!(text.contains(expected), "{text}");
         assert_eq!(text.matches("held by").count(), 1, "{text}");

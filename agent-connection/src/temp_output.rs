@@ -55,8 +55,9 @@ impl TempOutput {
             return Ok(None);
         }
         let tmp = JvmTmp::open(process).map_err(no_folder)?;
-        let ours = make(&tmp.path()).map_err(no_folder)?;
-        tmp.give(&ours.path().join(RECORDS)).map_err(no_folder)?;
+        let failed = |error| no_folder(error).with("in", "/tmp of the JVM");
+        let ours = make(&tmp.path()).map_err(failed)?;
+        tmp.give(&ours.path().join(RECORDS)).map_err(failed)?;
         let theirs = tmp.seen(ours.path()).join(RECORDS);
         settings.output = Some(theirs.clone());
         settings.is_output_passing = true;

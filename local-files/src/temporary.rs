@@ -37,7 +37,7 @@ pub fn usual_folder() -> Result<TempDir, Error> {
 /// Creates a private folder in another one.
 ///
 /// # Errors
-/// Those of the system.
+/// Those of the system, without the path.
 pub fn folder(parent: &Path) -> io::Result<TempDir> {
     let prefix = prefix_in(parent)?;
     let mut builder = Builder::new();
@@ -45,14 +45,24 @@ pub fn folder(parent: &Path) -> io::Result<TempDir> {
     builder
         .permissions(Permissions::from_mode(0o700))
         .tempdir_in(parent)
+        .map_err(without_path)
 }
 
 /// Creates a private file in a folder.
 ///
 /// # Errors
-/// Those of the system.
+/// Those of the system, without the path.
 pub fn file(parent: &Path) -> io::Result<NamedTempFile> {
-    NamedTempFile::with_prefix_in(prefix_in(parent)?, parent)
+    NamedTempFile::with_prefix_in(prefix_in(parent)?, parent).map_err(without_path)
+}
+
+/// Removes the path of a temporary file, which has a random name, and may begin with a folder of `/proc`.
+fn without_path(error: io::Error) -> io::Error {
+    let text = error.to_string();
+    match text.rsplit_once(" at path ") {
+        Some((cause, _)) => io::Error::new(error.kind(), cause),
+        None => error,
+    }
 }
 
 /// The large folders of this command.
@@ -202,6 +212,19 @@ fn is_recent(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn error_has_the_cause_and_no_path_of_a_temporary_file() {
+        let tmp = tempfile::tempdir().unwrap();
+        let missing = tmp.path().join("missing");
+        for error in [
+            folder(&missing).map(drop).unwrap_err(),
+            file(&missing).map(drop).unwrap_err(),
+        ] {
+            assert_eq!(error.kind(), io::ErrorKind::NotFound);
+            assert_eq!(error.to_string(), "No such file or directory (os error 2)");
+        }
+    }
 
     #[test]
     fn only_leftovers_of_killed_commands_are_deleted() {
