@@ -327,6 +327,126 @@ fn trees_of_a_million_threads_take_little_memory_and_the_missing_are_counted() {
     }
 }
 
+/// Writes an event file of these calls: the n-th of `call`, and after its entry the step of a task.
+fn of_calls(folder: &Path, calls: u64, call: impl Fn(u64) -> Call, submits: bool) -> PathBuf {
+    let mut writer = EventWriter::create(folder, &Meta::default()).unwrap();
+    writer.span(&SpanInfo {
+        shown: vec!["text".to_owned()],
+        ..span(0, "handle")
+    });
+    task_places(&mut writer);
+    for number in 0..calls {
+        let call = call(number);
+        if submits {
+            step(&mut writer, 2, call.thread, call.start, number);
+        }
+        writer.call(&call, false);
+        if number % 1_000 == 0 {
+            writer.flush().unwrap();
+        }
+    }
+    // The last thread begins the first task.
+    if submits {
+        let (thread, now) = (2 * THREADS, 1 << 40);
+        step(&mut writer, 3, thread, now, 0);
+        writer.call(&self::call(thread, 0, now + 1, now + 2), false);
+    }
+    writer.complete().unwrap();
+    writer.path().to_owned()
+}
+
+/// Checks that each output of single calls takes at most 256 MiB, and that what one lacks is reported.
+fn assert_bounded(file: &Path, folder: &Path, is_whole: impl Fn(&str) -> bool) {
+    let at = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let file = file.to_string_lossy();
+    for (name, words) in [
+        (
+            "stacks",
+            &["--flame-graph", &at("f.svg"), "--folded", &at("f")][..],
+        ),
+        ("perfetto", &["--perfetto", &at("perfetto")]),
+        ("compact", &["--json-lines", &at("compact"), "--compact"]),
+        ("lines", &["--json-lines", &at("lines")]),
+        ("slow", &["--slow", "1ns", "--slow-limit", "2"]),
+        ("slow", &["--slow", "1h", "--slow-json-lines", &at("slow")]),
+    ] {
+        let ran = bounded(VERY_LONG.data, &[&["report", &file], words].concat(), true);
+        match is_whole(name) {
+            true => assert_eq!(ran.code, Some(0), "{words:?}: {}", ran.error),
+            false => {
+                assert_eq!(ran.code, Some(3), "{words:?}: {}", ran.error);
+                assert!(ran.error.contains("error[H0651]"), "{}", ran.error);
+            }
+        }
+    }
+}
+
+/// Each of a million threads has a call that has not ended.
+#[test]
+fn a_million_calls_that_never_end_take_little_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let never_ending = |number| Call {
+        outcome: Outcome::Open,
+        ..call(number + 1, 0, number * 1_000, number * 1_000 + 500)
+    };
+    let file = of_calls(folder.path(), THREADS, never_ending, false);
+    assert_bounded(&file, folder.path(), |name| name != "slow");
+}
+
+/// A million virtual threads wait for the same event, each in a call.
+#[test]
+fn a_million_overlapping_calls_take_little_memory_and_unknown_callers_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = |number| call(number + 1, 0, number * 1_000, (1 << 39) + number);
+    let file = of_calls(folder.path(), THREADS, long, false);
+    assert_bounded(&file, folder.path(), |name| name != "slow");
+    let file = of_calls(folder.path(), THREADS, long, true);
+    assert_bounded(&file, folder.path(), |_| false);
+}
+
+/// Values are most of the file: a gigabyte in the largest run.
+#[test]
+fn long_values_of_many_calls_take_little_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let with_text = |number| Call {
+        captures: vec![Capture {
+            source: CaptureSource::Shown(0),
+            value: Value::Text {
+                text: format!("{number:01000}"),
+                length: 1_000,
+            },
+        }],
+        ..call(number % 50, 0, number * 1_000, number * 1_000 + 40_000)
+    };
+    let calls = (size().calls / 25).min(THREADS);
+    let file = of_calls(folder.path(), calls, with_text, false);
+    assert!(fs::metadata(&file).unwrap().len() > calls * 1_000);
+    assert_bounded(&file, folder.path(), |_| true);
+}
+
+/// A thread has a million calls within each other, each with a value.
+#[test]
+fn a_million_nested_calls_take_little_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let nested = |number| {
+        let text = format!("the argument of call {number}");
+        Call {
+            captures: vec![Capture {
+                source: CaptureSource::Shown(0),
+                value: Value::Text {
+                    length: text.len() as u32,
+                    text,
+                },
+            }],
+            ..call(1, 0, number, 4 * THREADS - number)
+        }
+    };
+    let file = of_calls(folder.path(), THREADS, nested, false);
+    assert_bounded(&file, folder.path(), |_| true);
+    let file = of_calls(folder.path(), THREADS, nested, true);
+    assert_bounded(&file, folder.path(), |_| false);
+}
+
 /// Returns the number, with commas, at the end of a text.
 fn number_at_the_end_of(text: &str) -> u64 {
     let digits = text.rsplit(' ').next().unwrap();
@@ -352,14 +472,8 @@ fn step(writer: &mut EventWriter, place: u32, thread: u64, nanos: u64, task: u64
     writer.moment(moment, false);
 }
 
-/// `handle` on one of 50 threads submits a task, and one of 50 other threads calls `work` for it.
-#[test]
-fn tasks_of_a_long_event_file_are_followed_in_little_memory() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut writer = EventWriter::create(folder.path(), &Meta::default()).unwrap();
-    for (id, method) in [(0, "handle"), (1, "work")] {
-        writer.span(&span(id, method));
-    }
+/// Writes the places of steps of tasks: 2 to 4 for submissions, begins and ends.
+fn task_places(writer: &mut EventWriter) {
     for (id, name) in [(2, "submitted"), (3, "begun"), (4, "ended")] {
         writer.span(&SpanInfo {
             shown: vec!["task".to_owned()],
@@ -372,6 +486,17 @@ fn tasks_of_a_long_event_file_are_followed_in_little_memory() {
             ..span(id, "run")
         });
     }
+}
+
+/// `handle` on one of 50 threads submits a task, and one of 50 other threads calls `work` for it.
+#[test]
+fn tasks_of_a_long_event_file_are_followed_in_little_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = EventWriter::create(folder.path(), &Meta::default()).unwrap();
+    for (id, method) in [(0, "handle"), (1, "work")] {
+        writer.span(&span(id, method));
+    }
+    task_places(&mut writer);
     let (calls, data) = (size().calls / 5, size().data);
     for number in 0..calls {
         let (thread, begin) = (number % 50, number * 100_000);

@@ -54,19 +54,20 @@ fn help(summary: &Summary) -> &'static str {
     }
 }
 
-/// Checks that every task with a recorded submission was followed.
+/// Checks that every task with a recorded submission was followed, and that every caller was found.
 ///
 /// # Errors
-/// `H0651` if tasks were not followed.
+/// `H0651` if callers are unknown.
 pub fn follows_all(lost: u64) -> Result<(), Error> {
     if lost == 0 {
         return Ok(());
     }
-    let found = format!("{}: too many waited at once", counted(lost, "task"));
+    let found = counted(lost, "unknown caller");
+    let found = format!("{found}: too many tasks waited, or too many calls were open, at once");
     let problem = Error::partial(codes::H0651, "not all tasks were followed");
     Err(problem
         .with("found", found)
-        .with("help", "their calls are shown without a caller"))
+        .with("help", "these calls are shown without their caller"))
 }
 
 /// Checks that no tree of a slow call lacks calls.

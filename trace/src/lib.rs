@@ -29,6 +29,7 @@ pub mod absent;
 mod cells;
 pub mod compact;
 pub mod flame;
+mod forgotten;
 pub mod json_lines;
 pub mod jvm_events;
 pub mod losses;

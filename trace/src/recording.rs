@@ -123,12 +123,13 @@ impl Recording {
         self.sorted = OnceLock::new();
     }
 
-    /// Notes the number of tasks that an output could not follow.
+    /// Notes the number of tasks and calls whose callers an output could not find.
     pub fn lose_tasks(&self, count: u64) {
         self.lost_tasks.fetch_max(count, Ordering::Relaxed);
     }
 
-    /// Returns the number of tasks that an output could not follow, because too many waited at once.
+    /// Returns the number of tasks and calls whose callers an output could not find, because too many tasks waited or
+    /// too many calls were open at once.
     #[must_use]
     pub fn lost_tasks(&self) -> u64 {
         self.lost_tasks.load(Ordering::Relaxed)
@@ -275,7 +276,7 @@ impl Recording {
             let is_open = call.outcome == Outcome::Open;
             bounds.enter(thread, start, call.end, is_open, stored)
         })?;
-        let mut sorter = bounds.finish()?;
+        let mut sorter = bounds.finish();
         singles.moments.each(&mut |[nanos, thread, _], stored| {
             sorter.push([nanos, thread | MOMENT, 0], |out| {
                 out.extend_from_slice(stored)

@@ -4,7 +4,6 @@
 //! are short compared to a slow call are reduced to number and time at once. So a tree stays small however long its
 //! call is.
 
-mod forgotten;
 mod json;
 mod lines;
 mod node;
@@ -13,10 +12,10 @@ use std::collections::{HashMap, VecDeque};
 
 use probes::events::{Call, Outcome, TaskStep, Wait, WaitKind};
 
+use crate::forgotten::ForgottenCalls;
 use crate::tasks::{Change, Runs, Steps, Submitted, Tasks};
 
 pub use crate::losses::LostCalls;
-use forgotten::ForgottenCalls;
 pub use json::write_json_line;
 pub use lines::lines;
 use node::{Node, Submission};
@@ -325,7 +324,12 @@ impl SlowCalls {
                 };
                 run.map_or_else(|| innermost.map(by), |run| run.submitted)
             });
-            let thread = self.threads.entry(step.thread).or_default();
+            // A thread that only submits tasks is no reason to remember it.
+            let thread = match change {
+                Some(Change::Begun(_)) => Some(self.threads.entry(step.thread).or_default()),
+                _ => self.threads.get_mut(&step.thread),
+            };
+            let Some(thread) = thread else { continue };
             thread.is_virtual |= step.is_virtual;
             match change {
                 Some(Change::Begun(run)) => thread.runs.begin(run),

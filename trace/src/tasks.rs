@@ -9,6 +9,8 @@ use std::collections::{HashMap, VecDeque};
 
 use probes::events::{Call, Outcome, Step, Task, TaskStep};
 
+use crate::forgotten::ForgottenCalls;
+
 pub(crate) use runs::{Around, Runs, TaskRun};
 
 /// Maximum number of tasks that wait for a run.
@@ -19,7 +21,11 @@ const NESTED: usize = 1 << 12;
 const RUNNING: usize = 1 << 17;
 /// Maximum number of steps that wait until all preceding calls are known.
 const STEPS: usize = 1 << 18;
-/// Number of threads between two clean-ups of threads without open calls.
+/// Maximum size of open calls and their threads after a clean-up, in calls.
+const OPEN: usize = 1 << 18;
+/// Size of a thread beside its calls, in calls.
+const THREAD: usize = 3;
+/// Growth between two clean-ups of calls that have ended, in calls.
 const LOOK: usize = 1 << 16;
 
 /// The submission of a task, with data about the submitting call.
@@ -325,12 +331,19 @@ pub enum Caller<C> {
 }
 
 /// Finds the caller of each call of one JVM. Call entries and task steps are taken in chronological order.
+///
+/// Memory is bounded: if too many calls are open at once, those of the threads whose last call began first are dropped.
 #[derive(Debug)]
 pub struct Callers<C> {
     open: HashMap<u64, Vec<Open<C>>>,
-    tasks: Tasks<C>,
-    /// Number of threads that triggers the next clean-up: at least twice the number after the last one.
+    /// Approximate size of the open calls and their threads, in calls.
+    size: usize,
+    /// The size that triggers the next clean-up: more than twice the size after the last one.
     look: usize,
+    /// Calls that were dropped while they were open.
+    forgotten: ForgottenCalls,
+    tasks: Tasks<C>,
+    orphans: u64,
 }
 
 /// A call that had not ended at the last entry of its thread.
@@ -345,8 +358,11 @@ impl<C> Default for Callers<C> {
     fn default() -> Self {
         Self {
             open: HashMap::new(),
-            tasks: Tasks::default(),
+            size: 0,
             look: LOOK,
+            forgotten: ForgottenCalls::default(),
+            tasks: Tasks::default(),
+            orphans: 0,
         }
     }
 }
@@ -354,31 +370,50 @@ impl<C> Default for Callers<C> {
 impl<C: Clone> Callers<C> {
     /// Takes a task step.
     pub fn step(&mut self, step: &TaskStep) {
-        let open = &mut self.open;
+        let (open, forgotten) = (&mut self.open, &self.forgotten);
+        let mut is_unknown = false;
         self.tasks.take(step, |tasks| {
             let (thread, nanos) = (step.thread, step.nanos);
-            match caller(open, tasks, thread, nanos)? {
-                Caller::Task(submitted) => Some(submitted),
-                Caller::Thread(by) => Some(Submitted { thread, nanos, by }),
+            match caller(open, forgotten, tasks, thread, nanos) {
+                Found::Caller(Caller::Task(submitted)) => Some(submitted),
+                Found::Caller(Caller::Thread(by)) => Some(Submitted { thread, nanos, by }),
+                Found::None => None,
+                Found::Forgotten { .. } => {
+                    is_unknown = true;
+                    None
+                }
             }
         });
+        self.tasks.lose(u64::from(is_unknown));
     }
 
     /// Takes a call entry; `of` computes the value that represents the call from its caller.
     pub fn enter(&mut self, call: &Call, of: impl FnOnce(Option<&Caller<C>>) -> C) {
-        let caller = caller(&mut self.open, &self.tasks, call.thread, call.start);
+        let found = caller(
+            &mut self.open,
+            &self.forgotten,
+            &self.tasks,
+            call.thread,
+            call.start,
+        );
+        if let Found::Forgotten { in_task } = found {
+            self.tasks.lose(u64::from(in_task));
+            self.orphans += u64::from(!in_task);
+        }
+        let of = of(found.caller().as_ref());
+        let (thread, start) = (call.thread, call.start);
         let end = match call.outcome {
             Outcome::Open => u64::MAX,
             _ => call.end,
         };
-        let of = of(caller.as_ref());
-        let start = call.start;
-        let open = self.open.entry(call.thread).or_default();
+        let open = self.open.entry(thread).or_insert_with(|| {
+            self.size += THREAD;
+            Vec::with_capacity(1) // most threads have few open calls
+        });
         open.push(Open { start, end, of });
-        if self.open.len() > self.look {
-            let has_open = |open: &Open<C>| open.end >= start;
-            self.open.retain(|_, calls| calls.iter().any(has_open));
-            self.look = 2 * self.open.len() + LOOK;
+        self.size += 1;
+        if self.size > self.look {
+            self.make_room(thread, start);
         }
     }
 
@@ -386,24 +421,107 @@ impl<C: Clone> Callers<C> {
     pub fn take_dropped(&mut self) -> u64 {
         self.tasks.take_dropped()
     }
+
+    /// Returns the number of calls since the last call, except those of tasks, whose callers were dropped.
+    pub fn take_orphans(&mut self) -> u64 {
+        std::mem::take(&mut self.orphans)
+    }
+
+    /// Drops the calls that ended before `now`, and then open ones while they take more than half of the room.
+    fn make_room(&mut self, current: u64, now: u64) {
+        self.open.retain(|_, calls| {
+            while calls.pop_if(|call| call.end < now).is_some() {}
+            !calls.is_empty()
+        });
+        self.size = self.open.values().map(|calls| size(calls)).sum();
+        if self.size > OPEN {
+            self.drop_open(current);
+        }
+        if self.open.capacity() > 4 * self.open.len() {
+            self.open.shrink_to(2 * self.open.len());
+        }
+        self.look = 2 * self.size + LOOK;
+    }
+
+    /// Drops open calls until half of the room is free: first other threads, then the outermost calls of `current`.
+    fn drop_open(&mut self, current: u64) {
+        let last = |calls: &[Open<C>]| calls.last().map_or(0, |call| call.start);
+        let threads = self.open.iter().filter(|(thread, _)| **thread != current);
+        let mut by_age: Vec<_> = threads
+            .map(|(thread, calls)| (last(calls), *thread))
+            .collect();
+        by_age.sort_unstable();
+        for (_, thread) in by_age {
+            if self.size <= OPEN / 2 {
+                return;
+            }
+            let calls = self.open.remove(&thread).unwrap_or_default();
+            self.size -= size(&calls);
+            self.forget(thread, &calls);
+        }
+        if let Some(mut calls) = self.open.remove(&current) {
+            let inner = calls.split_off(calls.len().saturating_sub(OPEN / 4));
+            self.forget(current, &calls);
+            self.size = size(&inner);
+            self.open.insert(current, inner);
+        }
+    }
+
+    fn forget(&mut self, thread: u64, calls: &[Open<C>]) {
+        if let Some(end) = calls.iter().map(|call| call.end).max() {
+            self.forgotten.forget(thread, end);
+        }
+    }
+}
+
+/// Returns the size of a thread with its open calls, in calls.
+fn size<C>(calls: &[Open<C>]) -> usize {
+    THREAD + calls.len()
+}
+
+/// The caller of an action.
+enum Found<C> {
+    Caller(Caller<C>),
+    /// No call and no task encloses the action.
+    None,
+    /// It was dropped, or is the task around the action.
+    Forgotten {
+        /// Set if a task with a known submission runs.
+        in_task: bool,
+    },
+}
+
+impl<C> Found<C> {
+    fn caller(self) -> Option<Caller<C>> {
+        match self {
+            Self::Caller(caller) => Some(caller),
+            Self::None | Self::Forgotten { .. } => None,
+        }
+    }
 }
 
 /// Returns the caller of a thread's action at a time.
 fn caller<C: Clone>(
     open: &mut HashMap<u64, Vec<Open<C>>>,
+    forgotten: &ForgottenCalls,
     tasks: &Tasks<C>,
     thread: u64,
     nanos: u64,
-) -> Option<Caller<C>> {
+) -> Found<C> {
     let calls = open.get_mut(&thread);
     let innermost = calls.and_then(|calls| {
         while calls.pop_if(|call| call.end < nanos).is_some() {}
         calls.last()
     });
     let run = tasks.around(thread, innermost.map(|call| call.start));
-    match run.and_then(|run| run.submitted.clone()) {
-        Some(submitted) => Some(Caller::Task(submitted)),
-        None => innermost.map(|call| Caller::Thread(call.of.clone())),
+    let submitted = run.and_then(|run| run.submitted.clone());
+    match (innermost, submitted) {
+        (None, submitted) if forgotten.has_since(thread, nanos) => Found::Forgotten {
+            in_task: submitted.is_some(),
+        },
+        (_, Some(submitted)) => Found::Caller(Caller::Task(submitted)),
+        (Some(call), None) => Found::Caller(Caller::Thread(call.of.clone())),
+        (None, None) => Found::None,
     }
 }
 

@@ -7,22 +7,17 @@ use super::sort::{Sorter, write_varint};
 /// Sorts events after the calls of the same time.
 pub(super) const MOMENT: u64 = 1 << 63;
 
-/// An open call at the current position in its thread.
-struct Open {
-    start: u64,
-    end: u64,
-    /// Set if it had not ended at the end of the trace.
-    is_open: bool,
-    stored: Vec<u8>,
-}
+/// Sorts ends after the entries of the same thread and time: a call that begins when another ends is within it.
+const END: u64 = 1 << 63;
 
 /// Sorts the entries and ends of a recording's calls by time.
 pub(super) struct CallBounds {
     sorter: Sorter,
     with_ends: bool,
     thread: u64,
-    open: Vec<Open>,
-    /// Keeps the order of entries and ends of a thread.
+    /// Ends of the calls around the current position in its thread.
+    open: Vec<u64>,
+    /// Keeps the order of a thread's calls.
     sequence: u64,
 }
 
@@ -38,13 +33,12 @@ impl CallBounds {
         }
     }
 
-    /// Adds the ends of all calls, and returns the sorted data.
-    pub fn finish(mut self) -> io::Result<Sorter> {
-        self.leave(None)?;
-        Ok(self.sorter)
+    /// Returns the sorted data.
+    pub fn finish(self) -> Sorter {
+        self.sorter
     }
 
-    /// Adds the entry of the next call, and the ends before it.
+    /// Adds the entry of the next call, and its end if the call has ended.
     pub fn enter(
         &mut self,
         thread: u64,
@@ -53,44 +47,34 @@ impl CallBounds {
         is_open: bool,
         stored: &[u8],
     ) -> io::Result<()> {
-        let is_same = thread == self.thread;
-        self.leave(is_same.then_some(start))?;
-        self.thread = thread;
-        self.push(start, start, self.open.len() as u64 * 2, stored)?;
-        self.open.push(Open {
-            start,
-            end,
-            is_open,
-            stored: if self.with_ends {
-                stored.to_vec()
-            } else {
-                Vec::new()
-            },
-        });
-        Ok(())
-    }
-
-    /// Adds the ends of the calls that ended before this time, or of all calls. An open call has no end.
-    fn leave(&mut self, before: Option<u64>) -> io::Result<()> {
-        while let Some(ended) = self
-            .open
-            .pop_if(|last| before.is_none_or(|before| last.end < before))
-        {
-            if self.with_ends && !ended.is_open {
-                let side = self.open.len() as u64 * 2 + 1;
-                self.push(ended.end, ended.start, side, &ended.stored)?;
-            }
+        if thread != self.thread {
+            self.open.clear();
         }
-        Ok(())
+        self.thread = thread;
+        while self.open.pop_if(|end| *end < start).is_some() {}
+        let side = self.open.len() as u64 * 2;
+        self.open.push(end);
+        self.sequence += 1;
+        let sequence = self.sequence;
+        self.push([start, sequence], start, side, stored)?;
+        match self.with_ends && !is_open {
+            // Of calls that end together, the last one entered ends first.
+            true => self.push([end, END | (END - 1 - sequence)], start, side + 1, stored),
+            false => Ok(()),
+        }
     }
 
-    fn push(&mut self, nanos: u64, start: u64, side: u64, stored: &[u8]) -> io::Result<()> {
-        self.sequence += 1;
-        self.sorter
-            .push([nanos, self.thread, self.sequence], |out| {
-                write_varint(out, side);
-                write_varint(out, start);
-                out.extend_from_slice(stored);
-            })
+    fn push(
+        &mut self,
+        [nanos, order]: [u64; 2],
+        start: u64,
+        side: u64,
+        stored: &[u8],
+    ) -> io::Result<()> {
+        self.sorter.push([nanos, self.thread, order], |out| {
+            write_varint(out, side);
+            write_varint(out, start);
+            out.extend_from_slice(stored);
+        })
     }
 }

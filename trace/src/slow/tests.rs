@@ -344,6 +344,26 @@ fn wide_tree_has_some_lines_and_counts_the_rest() {
     );
 }
 
+/// Steps of tasks may come from any number of threads.
+#[test]
+fn threads_that_only_submit_tasks_are_not_remembered() {
+    let mut calls = SlowCalls::new(MS);
+    for thread in 1..=1_000 {
+        calls.step(&TaskStep {
+            thread,
+            is_virtual: true,
+            nanos: thread,
+            step: Step::Submitted,
+            task: Some(Task {
+                class: "a/Task".into(),
+                identity: thread as u32,
+            }),
+        });
+    }
+    calls.follow(u64::MAX);
+    assert!(calls.threads.is_empty(), "{} threads", calls.threads.len());
+}
+
 #[test]
 fn memory_does_not_grow_with_calls_and_each_is_counted() {
     let mut slow = SlowCalls::new(1_000 * MS);

@@ -111,7 +111,7 @@ impl Stacks {
             }
             Ok(())
         })?;
-        recording.lose_tasks(callers.take_dropped());
+        recording.lose_tasks(callers.take_dropped() + callers.take_orphans());
         Ok(())
     }
 

@@ -85,6 +85,63 @@ fn tasks_are_linked_through_tasks_and_within_calls() {
     assert_eq!(found, Some(Caller::Thread(50)));
 }
 
+/// Each of a million threads has a call that never ends.
+#[test]
+fn calls_that_never_end_take_limited_memory_and_unknown_callers_are_counted() {
+    const THREADS: u64 = 1_000_000;
+    let mut callers = Callers::default();
+    let never_ending = |thread| Call {
+        outcome: Outcome::Open,
+        ..call(thread, 10 * thread, 10 * thread)
+    };
+    for thread in 1..=THREADS {
+        enter(&mut callers, &never_ending(thread));
+    }
+    assert!(callers.size <= 2 * OPEN + LOOK, "{}", callers.size);
+    assert_eq!((callers.take_dropped(), callers.take_orphans()), (0, 0));
+    let mut now = 10 * THREADS;
+    let mut next = || {
+        now += 10;
+        now
+    };
+    // The caller of the last thread is known, that of the first is not.
+    let at = next();
+    let found = enter(&mut callers, &call(THREADS, at, at + 1));
+    assert_eq!(found, Some(Caller::Thread(10 * THREADS)));
+    let at = next();
+    assert_eq!(enter(&mut callers, &call(1, at, at + 1)), None);
+    assert_eq!((callers.take_dropped(), callers.take_orphans()), (0, 1));
+    callers.step(&step(1, next(), Step::Submitted, 'a'));
+    assert_eq!((callers.take_dropped(), callers.take_orphans()), (1, 0));
+    callers.step(&step(THREADS, next(), Step::Submitted, 'b'));
+    callers.step(&step(2, next(), Step::Begun, 'b'));
+    let at = next();
+    assert_eq!(enter(&mut callers, &call(2, at, at + 1)), None);
+    assert_eq!((callers.take_dropped(), callers.take_orphans()), (1, 0));
+    // No call of this thread was dropped.
+    let new = THREADS + 1;
+    let at = next();
+    assert_eq!(enter(&mut callers, &call(new, at, at + 1)), None);
+}
+
+/// The innermost calls are kept.
+#[test]
+fn a_million_nested_calls_take_limited_memory() {
+    const CALLS: u64 = 1_000_000;
+    let mut callers = Callers::default();
+    for number in 1..=CALLS {
+        enter(&mut callers, &call(1, number, 4 * CALLS - number));
+    }
+    assert!(callers.size <= 2 * OPEN + LOOK, "{}", callers.size);
+    let found = enter(&mut callers, &call(1, CALLS + 1, CALLS + 2));
+    assert_eq!(found, Some(Caller::Thread(CALLS)));
+    let found = enter(&mut callers, &call(1, 4 * CALLS - 3, 4 * CALLS - 2));
+    assert_eq!(found, None);
+    assert_eq!((callers.take_dropped(), callers.take_orphans()), (0, 1));
+    assert_eq!(enter(&mut callers, &call(1, 4 * CALLS, 5 * CALLS)), None);
+    assert_eq!(callers.take_orphans(), 0, "all dropped ones have ended");
+}
+
 /// A task is submitted twice, or two tasks are equal.
 #[test]
 fn runs_take_submissions_in_order() {

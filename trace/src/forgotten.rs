@@ -5,7 +5,7 @@ const GROUPS: u64 = 1 << 20;
 
 /// For each group of threads, the latest end of a dropped call, in nanoseconds. Empty until a call is dropped.
 #[derive(Debug, Default)]
-pub(super) struct ForgottenCalls(Vec<u64>);
+pub(crate) struct ForgottenCalls(Vec<u64>);
 
 impl ForgottenCalls {
     /// Notes that the calls of a thread were dropped, whose last one ended at this time.
