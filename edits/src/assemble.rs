@@ -41,6 +41,12 @@ pub trait Assemble {
         self.add(Instruction::new(symbolic::LOAD_ARGUMENT, operand))
     }
 
+    /// Pops a value into a parameter of the method, counted from 0 without `this`. Only in code at the entry.
+    fn store_argument(&mut self, index: u8) -> Self::Added<'_> {
+        let operand = Operand::local(index.into());
+        self.add(Instruction::new(symbolic::STORE_ARGUMENT, operand))
+    }
+
     /// Pushes a local variable of the method itself by its slot: `iload` to `aload`. The method's stack map frames must
     /// show such a value there.
     fn load_variable(&mut self, opcode: u8, slot: u16) -> Self::Added<'_> {

@@ -50,6 +50,8 @@ pub mod symbolic {
     pub const LOAD_VARIABLE: u16 = 261;
     /// Pushes the local variable of the method with this name; only as the value of an event.
     pub const LOAD_NAMED: u16 = 266;
+    /// Pops a value into the parameter of this index, counted without `this`; only at the entry.
+    pub const STORE_ARGUMENT: u16 = 267;
 }
 
 /// The operand of an instruction.

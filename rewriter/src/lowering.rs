@@ -67,6 +67,10 @@ impl Lowering<'_, '_> {
                 let argument = self.context.arguments.get(usize::from(*index))?;
                 self.local(load_opcode(argument.kind), argument.slot);
             }
+            Operation::StoreArgument(index) => {
+                let argument = self.context.arguments.get(usize::from(*index))?;
+                self.local(store_opcode(argument.kind), argument.slot);
+            }
             Operation::Push(value) => self.constant(value)?,
             Operation::Invoke(code, member) => {
                 let method = self.pool.method_named(member.names(), member.interface)?;
@@ -199,6 +203,11 @@ impl Lowering<'_, '_> {
 }
 
 /// Returns the instruction that loads a value of this type.
+pub(crate) fn store_opcode(kind: FieldType<'_>) -> u8 {
+    load_opcode(kind) + (opcode::ISTORE - opcode::ILOAD)
+}
+
+/// Returns `iload` to `aload` for a type.
 pub(crate) fn load_opcode(kind: FieldType<'_>) -> u8 {
     match kind {
         FieldType::Base(BaseType::Long) => opcode::LLOAD,

@@ -69,6 +69,13 @@ impl Host<'_> {
                 parameter
                     .is_some_and(|(kind, slot)| self.is_local(found, load_opcode(kind), Some(slot)))
             }
+            Operation::StoreArgument(index) => {
+                let parameter = self.parameter(*index);
+                parameter.is_some_and(|(kind, slot)| {
+                    let store = load_opcode(kind) + (opcode::ISTORE - opcode::ILOAD);
+                    self.is_local(found, store, Some(slot))
+                })
+            }
             Operation::Push(value) => self.is_constant(found, value),
             Operation::Invoke(wanted, member) | Operation::Field(wanted, member) => {
                 let same = found

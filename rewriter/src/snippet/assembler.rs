@@ -109,9 +109,12 @@ impl Snippet {
         })
     }
 
-    /// Checks for loads of `this` or a parameter.
+    /// Checks for loads of `this`, and loads or stores of a parameter.
     pub(crate) fn uses_parameters(&self) -> bool {
-        let uses = |operation| matches!(operation, &Operation::This | &Operation::Argument(_));
+        let uses = |operation| {
+            let store = matches!(operation, &Operation::StoreArgument(_));
+            store || matches!(operation, &Operation::This | &Operation::Argument(_))
+        };
         self.operations.iter().any(uses)
     }
 

@@ -64,6 +64,7 @@ fn symbolic_operation(at: u32, opcode: u16, operand: &Operand) -> Result<Operati
         (symbolic::LOAD_THIS, Operand::None, ..) => Operation::This,
         (symbolic::PROCEED, Operand::None, ..) => Operation::Proceed,
         (symbolic::LOAD_ARGUMENT, _, Some(index), _) => Operation::Argument(index),
+        (symbolic::STORE_ARGUMENT, _, Some(index), _) => Operation::StoreArgument(index),
         (symbolic::LOAD_OPERAND, _, Some(index), _) => Operation::Operand(index),
         (symbolic::LOAD_VARIABLE..=LAST_VARIABLE, _, _, Some(slot)) => {
             let family = opcode.abs_diff(symbolic::LOAD_VARIABLE) as u8;

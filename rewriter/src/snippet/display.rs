@@ -48,6 +48,7 @@ impl fmt::Display for Operation {
         match self {
             Operation::This => f.write_str("load this"),
             Operation::Argument(index) => write!(f, "load argument {index}"),
+            Operation::StoreArgument(index) => write!(f, "store argument {index}"),
             Operation::Push(value) => write!(f, "push {value}"),
             Operation::Invoke(code, member) if member.interface => {
                 write!(f, "{} interface {member}", mnemonic(*code))

@@ -52,6 +52,8 @@ impl_stored!(enum Value {
 pub(crate) enum Operation {
     This,
     Argument(u8),
+    /// Assigns a parameter.
+    StoreArgument(u8),
     Push(Value),
     Invoke(u8, EncodedMember),
     Field(u8, EncodedMember),
@@ -92,6 +94,7 @@ impl_stored!(enum Operation {
     13 Proceed,
     14 Original(bytes),
     15 Variable(opcode, slot),
+    16 StoreArgument(index),
 });
 
 impl EncodedMember {

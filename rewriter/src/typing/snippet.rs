@@ -260,6 +260,7 @@ impl<'t, 's> Check<'t, 's> {
                 let value = self.argument(at, *index)?;
                 self.machine.push(value).map_err(fault(opcode::ALOAD))?;
             }
+            Operation::StoreArgument(index) => self.store_argument(at, *index)?,
             Operation::Push(value) => {
                 let value = self.constant(at, value)?;
                 self.machine.push(value).map_err(fault(opcode::LDC))?;
@@ -384,6 +385,16 @@ impl<'t, 's> Check<'t, 's> {
             );
         }
         Ok(Type::of(argument.kind))
+    }
+
+    /// Pops a value for a parameter.
+    fn store_argument(&mut self, at: u32, index: u8) -> Result<(), SnippetError> {
+        let wanted = self.argument(at, index)?;
+        if !self.context.at_entry {
+            return refuse(at, "a parameter is assigned at the entry alone");
+        }
+        let popped = self.machine.pop_as(wanted, self.context.known);
+        popped.map_err(|fault| mismatch(at, "store argument", fault))
     }
 
     /// Returns the type of an operand of the surrounded instruction.

@@ -1,10 +1,11 @@
 //! Snippets: the generated code, and the refusals with their reasons.
 
+use jvms::descriptor::MethodDescriptor;
 use jvms::opcode as op;
 use proptest::prelude::*;
 use rewriter::{
-    Assemble, Bci, CheckScratch, ClassFile, EditPlan, InsertionPoint, Location, MethodIndex,
-    PlanBuilder, PlanError, Scratch, Snippet, SnippetError, check_splice, splice,
+    Assemble, Bci, CheckScratch, ClassFile, EditPlan, InsertionPoint, Location, Method,
+    MethodIndex, PlanBuilder, PlanError, Scratch, Snippet, SnippetError, check_splice, splice,
 };
 
 use crate::fixtures::{ALL, SHAPES, STORAGE};
@@ -128,6 +129,45 @@ fn mismatched_types_are_named() {
         .insert(site(Location::Before(Bci(0))), this)
         .unwrap_err();
     assert!(error.to_string().contains("static"), "{error}");
+}
+
+#[test]
+fn parameters_are_assigned_at_the_entry_alone() {
+    let mut assigned = 0;
+    for (_, bytes) in ALL {
+        let class = ClassFile::read(bytes).unwrap();
+        for method in class.methods().filter(Method::has_code) {
+            let descriptor = method.descriptor().as_bytes();
+            let parameters = MethodDescriptor::parse(descriptor).unwrap().parameters();
+            let site = |location| InsertionPoint {
+                method: method.index(),
+                location,
+            };
+            for (index, found) in (0..).zip(parameters) {
+                let mut same = Snippet::new();
+                same.load_argument(index).unwrap();
+                same.store_argument(index).unwrap();
+                let shown = spliced(&class, site(Location::Entry), same.clone());
+                let [load, store, ..] = shown.as_slice() else {
+                    panic!("{shown:?}");
+                };
+                assert_eq!(load.replace("load", "store"), *store);
+                let mut plan = PlanBuilder::new(&class);
+                let late = plan.insert(site(Location::Before(Bci(0))), same);
+                assert!(late.is_err(), "{}", method.name());
+                if !found.is_reference() {
+                    let mut wrong = Snippet::new();
+                    wrong.push_null().unwrap();
+                    wrong.store_argument(index).unwrap();
+                    let refused = plan.insert(site(Location::Entry), wrong).unwrap_err();
+                    let told = refused.to_string();
+                    assert!(told.contains("store argument"), "{told}");
+                }
+                assigned += 1;
+            }
+        }
+    }
+    assert!(assigned > 20, "{assigned}");
 }
 
 /// Returns a plan with busy snippets at all locations of all methods.
