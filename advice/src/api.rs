@@ -21,7 +21,7 @@ macro_rules! files {
 pub const PACKAGE: &str = "io/github/classhook/advice/";
 
 /// The annotations, which javac needs and no JVM loads.
-pub const ANNOTATIONS: [File; 11] = files![
+pub const ANNOTATIONS: [File; 16] = files![
     "Advice",
     "AllArguments",
     "Argument",
@@ -29,11 +29,26 @@ pub const ANNOTATIONS: [File; 11] = files![
     "Method",
     "OnEntry",
     "OnExit",
+    "ReplaceArgument",
+    "ReplaceReturned",
+    "ReplaceThrown",
     "Returned",
+    "Row",
     "Setting",
+    "SkipIf",
     "This",
     "Thrown",
 ];
+
+/// The classes that advice calls. They run in the program beside each class with advice that uses them.
+pub const EVENTS: [File; 2] = files!["Events", "StackTrace"];
+
+/// Internal name of the class with the methods that record.
+pub const EVENTS_NAME: &str = "io/github/classhook/advice/Events";
+/// Internal name of the class of stacks.
+pub const STACK_TRACE_NAME: &str = "io/github/classhook/advice/StackTrace";
+/// Internal name of the generated class that [`EVENTS_NAME`] calls.
+pub const PROBED_ROWS_NAME: &str = "io/github/classhook/advice/ProbedRows";
 
 /// The class that runs in the program beside each class with advice.
 pub const GUARD: &[u8] =
@@ -45,7 +60,7 @@ pub const GUARD_NAME: &str = "io/github/classhook/advice/AdviceGuard";
 const MANIFEST: &str =
     "Manifest-Version: 1.0\r\nAutomatic-Module-Name: io.github.classhook.advice\r\n\r\n";
 
-/// Writes the annotations as a jar, `classhook-advice.jar`. The bytes are always the same.
+/// Writes the annotations and [`EVENTS`] as a jar, `classhook-advice.jar`. The bytes are always the same.
 ///
 /// # Errors
 /// Those of `out`.
@@ -53,7 +68,7 @@ pub fn write_jar<W: Write + Seek>(out: W) -> ZipResult<()> {
     let options = SimpleFileOptions::default().last_modified_time(zip::DateTime::default());
     let mut jar = ZipWriter::new(out);
     let manifest = [("META-INF/MANIFEST.MF", MANIFEST.as_bytes())];
-    for (name, bytes) in manifest.into_iter().chain(ANNOTATIONS) {
+    for (name, bytes) in manifest.into_iter().chain(ANNOTATIONS).chain(EVENTS) {
         jar.start_file(name, options)?;
         jar.write_all(bytes)?;
     }

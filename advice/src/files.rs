@@ -20,6 +20,7 @@ use crate::{api, settings};
 #[derive(Debug)]
 pub struct PreparedFile {
     path: PathBuf,
+    is_recording: bool,
     _folder: TempDir,
     /// Keeps the folder open: its path leads through it.
     _tmp: Option<JvmTmp>,
@@ -35,7 +36,13 @@ impl PreparedFile {
         &self.path
     }
 
-    fn new(program: Program<'_>, text: &str) -> Result<Self, Error> {
+    /// Checks whether the advice records rows or counts, which only an agent writes.
+    #[must_use]
+    pub fn is_recording(&self) -> bool {
+        self.is_recording
+    }
+
+    fn new(program: Program<'_>, text: &str, is_recording: bool) -> Result<Self, Error> {
         let tmp = match program {
             Program::Jvm(pid) => Process::read(pid)
                 .ok()
@@ -48,6 +55,7 @@ impl PreparedFile {
             std::fs::write(&path, text).map_err(|error| Error::unwritable(&path, &error))?;
             return Ok(Self {
                 path,
+                is_recording,
                 _folder: folder,
                 _tmp: None,
             });
@@ -61,6 +69,7 @@ impl PreparedFile {
         let folder = written().map_err(|error| Error::unwritable(&tmp.path(), &error))?;
         Ok(Self {
             path: tmp.seen(folder.path()).join(NAME),
+            is_recording,
             _folder: folder,
             _tmp: Some(tmp),
         })
@@ -148,7 +157,8 @@ pub fn prepare(
     let advice = read(files, program, chosen)?;
     let initial = settings::initial(&advice, given)?;
     let text = prepared::configuration(&advice, &initial).to_string();
-    PreparedFile::new(program, &text)
+    let is_recording = advice.iter().any(|it| it.recorded.is_used);
+    PreparedFile::new(program, &text, is_recording)
 }
 
 fn write_api(folder: &Path) -> Result<PathBuf, Error> {

@@ -20,12 +20,13 @@ use jvms::descriptor::{BaseType, FieldType};
 use jvms::opcode;
 
 use crate::api;
-use crate::model::{AdviceClass, Binding, Hook, Value, When};
+use crate::model::{AdviceClass, Binding, Effect, Hook, Value, When};
 use crate::settings::{Constant, Initial};
-use crate::writer::{ClassWriter, Code};
+use crate::writer::{Assembler, ClassWriter, Code};
 
 const OBJECT: &str = "Ljava/lang/Object;";
 const STATE: &str = "[Ljava/lang/Object;";
+const THROWABLE: &str = "Ljava/lang/Throwable;";
 
 /// Returns the name of the guard's method for the hook with this number.
 #[must_use]
@@ -50,11 +51,43 @@ pub fn given(hook: &Hook) -> impl Iterator<Item = &Binding> {
     hook.bindings.iter().filter(given)
 }
 
+/// Returns the descriptor of the value that the hook replaces. It comes first, and the method returns it if the advice
+/// fails.
+#[must_use]
+pub fn original(hook: &Hook) -> Option<&str> {
+    let result = hook.result.as_deref()?;
+    Some(match hook.effect {
+        Effect::Thrown => THROWABLE,
+        Effect::Returned if hook.on_throw => THROWABLE,
+        Effect::Argument(_) | Effect::Returned => in_guard(result),
+        Effect::None | Effect::Keep | Effect::SkipIfTrue | Effect::SkipIfNotNull => return None,
+    })
+}
+
+/// Returns the descriptor of the result of the guard's method.
+#[must_use]
+pub fn returned(hook: &Hook) -> &str {
+    match (hook.effect, hook.result.as_deref()) {
+        (Effect::Thrown, _) => THROWABLE,
+        (Effect::None | Effect::Keep, _) | (_, None) => "V",
+        (_, Some(result)) => in_guard(result),
+    }
+}
+
+/// References are objects in the guard.
+fn in_guard(descriptor: &str) -> &str {
+    if descriptor.starts_with(['L', '[']) {
+        OBJECT
+    } else {
+        descriptor
+    }
+}
+
 /// Checks whether the hook gives a value to another one, or reads such a value.
 #[must_use]
 pub fn is_keyed(hook: &Hook) -> bool {
     match hook.when {
-        When::Entry => hook.result.is_some(),
+        When::Entry => hook.effect == Effect::Keep,
         When::Exit => hook.reads_entry(),
     }
 }
@@ -63,16 +96,13 @@ pub fn is_keyed(hook: &Hook) -> bool {
 #[must_use]
 pub fn descriptor(hook: &Hook) -> String {
     let mut text = String::from("(");
-    for binding in given(hook) {
-        text.push_str(match binding.is_primitive() {
-            true => &binding.descriptor,
-            false => OBJECT,
-        });
-    }
+    text.extend(original(hook));
+    text.extend(given(hook).map(|binding| in_guard(&binding.descriptor)));
     if is_keyed(hook) {
         text.push('I');
     }
-    text + ")V"
+    text.push(')');
+    text + returned(hook)
 }
 
 /// Writes the class file.
@@ -80,7 +110,7 @@ pub fn descriptor(hook: &Hook) -> String {
 pub fn write(advice: &AdviceClass, initial: &[Initial]) -> Vec<u8> {
     let mut class = ClassWriter::default();
     for (number, hook) in advice.hooks.iter().enumerate() {
-        let code = Body::new(&mut class, advice, hook, number).code();
+        let code = Body::new(&mut class, advice, hook, number).finish();
         class.add(&method_name(hook, number), &descriptor(hook), &code);
     }
     if !initial.is_empty() {
@@ -91,11 +121,9 @@ pub fn write(advice: &AdviceClass, initial: &[Initial]) -> Vec<u8> {
 }
 
 fn initialiser(class: &mut ClassWriter, owner: &str, initial: &[Initial]) -> Code {
-    let mut code = Code {
-        max_stack: 2,
-        ..Code::default()
-    };
+    let mut code = Assembler::new(class);
     for value in initial {
+        let class = &mut code.class;
         let (wide, index) = match &value.value {
             Constant::Int(value) => (false, class.int(*value)),
             Constant::Float(value) => (false, class.float(*value)),
@@ -103,26 +131,25 @@ fn initialiser(class: &mut ClassWriter, owner: &str, initial: &[Initial]) -> Cod
             Constant::Double(value) => (true, class.double(*value)),
             Constant::Text(value) => (false, class.string(value)),
         };
-        let load = if wide { opcode::LDC2_W } else { opcode::LDC_W };
-        with_index(&mut code.bytes, load, index);
         let field = class.field(owner, &value.field, &value.descriptor);
-        with_index(&mut code.bytes, opcode::PUTSTATIC, field);
+        let load = if wide { opcode::LDC2_W } else { opcode::LDC_W };
+        code.with_index(load, index);
+        code.with_index(opcode::PUTSTATIC, field);
     }
-    code.bytes.push(opcode::RETURN);
-    code
-}
-
-fn with_index(bytes: &mut Vec<u8>, opcode: u8, index: u16) {
-    bytes.push(opcode);
-    bytes.extend(index.to_be_bytes());
+    code.op(opcode::RETURN);
+    Code {
+        max_stack: 2,
+        bytes: code.bytes,
+        ..Code::default()
+    }
 }
 
 struct Body<'a> {
-    class: &'a mut ClassWriter,
+    code: Assembler<'a>,
     advice: &'a AdviceClass,
     hook: &'a Hook,
     number: usize,
-    bytes: Vec<u8>,
+    frames: Vec<(u16, bool)>,
 }
 
 impl<'a> Body<'a> {
@@ -133,63 +160,25 @@ impl<'a> Body<'a> {
         number: usize,
     ) -> Self {
         Self {
-            class,
+            code: Assembler::new(class),
             advice,
             hook,
             number,
-            bytes: Vec::new(),
+            frames: Vec::new(),
         }
     }
 
     fn guard(&mut self, name: &str, descriptor: &str) {
-        self.invoke(api::GUARD_NAME, name, descriptor);
+        self.code.invoke(api::GUARD_NAME, name, descriptor);
     }
 
-    fn invoke(&mut self, owner: &str, name: &str, descriptor: &str) {
-        let index = self.class.method(owner, name, descriptor);
-        with_index(&mut self.bytes, opcode::INVOKESTATIC, index);
-    }
-
-    fn op(&mut self, opcode: u8) {
-        self.bytes.push(opcode);
-    }
-
-    /// Loads or stores a local variable. There are at most 256 slots.
-    fn local(&mut self, opcode: u8, slot: u16) {
-        self.bytes.push(opcode::WIDE);
-        with_index(&mut self.bytes, opcode, slot);
-    }
-
-    fn here(&self) -> u16 {
-        u16::try_from(self.bytes.len()).unwrap_or(u16::MAX)
-    }
-
-    /// Appends a branch whose target is set later.
-    fn branch(&mut self, opcode: u8) -> usize {
-        self.bytes.push(opcode);
-        self.bytes.extend([0, 0]);
-        self.bytes.len() - 3
-    }
-
-    fn land(&mut self, branch: usize) {
-        let distance = self.here() - u16::try_from(branch).unwrap_or(u16::MAX);
-        for (place, byte) in self
-            .bytes
-            .iter_mut()
-            .skip(branch + 1)
-            .zip(distance.to_be_bytes())
-        {
-            *place = byte;
-        }
-    }
-
-    fn code(mut self) -> Code {
+    fn finish(mut self) -> Code {
         let is_keyed = is_keyed(self.hook);
-        let given: Vec<_> = given(self.hook).collect();
-        let slots: u16 = given.iter().map(|binding| binding.slots()).sum();
+        let given: u16 = given(self.hook).map(Binding::slots).sum();
+        let slots = original(self.hook).map_or(0, slots_of) + given;
         let state = slots + u16::from(is_keyed);
         if is_keyed {
-            self.local(opcode::ILOAD, slots);
+            self.code.local(opcode::ILOAD, slots);
             let name = match self.hook.when {
                 When::Entry => "push",
                 When::Exit => "pop",
@@ -198,58 +187,117 @@ impl<'a> Body<'a> {
         } else {
             self.guard("enter", &format!("(){STATE}"));
         }
-        self.op(opcode::DUP);
-        self.local(opcode::ASTORE, state);
-        let skip = self.branch(opcode::IFNULL);
-        let start = self.here();
+        self.code.op(opcode::DUP);
+        self.code.local(opcode::ASTORE, state);
+        let skip = self.code.branch(opcode::IFNULL);
+        let start = self.code.here();
         self.call(state);
-        self.local(opcode::ALOAD, state);
+        self.code.local(opcode::ALOAD, state);
         self.guard("end", &format!("({STATE})V"));
-        let end = self.here();
-        self.op(opcode::RETURN);
-        let caught = self.here();
+        let end = self.code.here();
+        self.return_new(state + 1);
+        let caught = self.code.here();
         self.caught();
-        self.land(skip);
-        let skipped = self.here();
-        self.op(opcode::RETURN);
+        self.code.land(skip);
+        let skipped = self.code.here();
+        self.return_original();
         Code {
             max_stack: slots + 6,
-            max_locals: state + 1,
+            max_locals: state + 3,
             handler: Some([start, end, caught]),
-            frames: vec![(caught, true), (skipped, false)],
-            bytes: self.bytes,
+            frames: [self.frames, vec![(caught, true), (skipped, false)]].concat(),
+            bytes: self.code.bytes,
         }
     }
 
-    /// Calls the advice, and keeps its result for the exit.
+    /// Returns the value in a local variable, if the method has a result.
+    fn return_new(&mut self, slot: u16) {
+        match returned(self.hook) {
+            "V" => self.code.op(opcode::RETURN),
+            descriptor => {
+                let found = FieldType::parse(descriptor.as_bytes()).ok();
+                self.code.local(load_opcode(found), slot);
+                if self.hook.effect == Effect::Thrown {
+                    // Without an exception in its place, the original one stays.
+                    self.code.op(opcode::DUP);
+                    let is_new = self.code.branch(opcode::IFNONNULL);
+                    self.code.op(opcode::POP);
+                    self.code.local(opcode::ALOAD, 0);
+                    self.code.land(is_new);
+                    self.frames.push((self.code.here(), true));
+                }
+                self.code.op(return_opcode(found));
+            }
+        }
+    }
+
+    /// Returns as if there was no advice.
+    fn return_original(&mut self) {
+        let is_thrown = self.hook.effect == Effect::Returned && self.hook.on_throw;
+        match self.hook.effect {
+            Effect::None | Effect::Keep => self.code.op(opcode::RETURN),
+            Effect::SkipIfTrue => {
+                self.code.op(opcode::ICONST_0);
+                self.code.op(opcode::IRETURN);
+            }
+            Effect::SkipIfNotNull => {
+                self.code.op(opcode::ACONST_NULL);
+                self.code.op(opcode::ARETURN);
+            }
+            _ if is_thrown => {
+                self.code.local(opcode::ALOAD, 0);
+                self.code.op(opcode::ATHROW);
+            }
+            Effect::Argument(_) | Effect::Returned | Effect::Thrown => {
+                let original = original(self.hook).unwrap_or(OBJECT);
+                let found = FieldType::parse(original.as_bytes()).ok();
+                self.code.local(load_opcode(found), 0);
+                self.code.op(return_opcode(found));
+            }
+        }
+    }
+
+    /// Calls the advice, and keeps its result for the exit, or for the program behind the state.
     fn call(&mut self, state: u16) {
         let hook = self.hook;
-        if hook.result.is_some() {
-            self.local(opcode::ALOAD, state);
+        if hook.effect == Effect::Keep {
+            self.code.local(opcode::ALOAD, state);
         }
-        let mut slot = 0;
+        let mut slot = original(hook).map_or(0, slots_of);
         for binding in &hook.bindings {
             let field = FieldType::parse(binding.descriptor.as_bytes()).ok();
             if binding.value == Value::FromEntry {
-                self.local(opcode::ALOAD, state);
+                self.code.local(opcode::ALOAD, state);
                 self.load_from_entry(field);
                 continue;
             }
-            self.local(load_opcode(field), slot);
+            self.code.local(load_opcode(field), slot);
             slot += binding.slots();
             self.cast(field);
         }
         let owner = self.advice.name.clone();
-        self.invoke(&owner, &hook.method, &hook.descriptor);
-        let result = hook.result.as_deref();
+        self.code.invoke(&owner, &hook.method, &hook.descriptor);
+        if hook.effect == Effect::Keep {
+            self.keep();
+        } else if returned(hook) != "V" {
+            let found = FieldType::parse(returned(hook).as_bytes()).ok();
+            if hook.effect == Effect::Thrown {
+                self.cast(found);
+            }
+            self.code.local(store_opcode(found), state + 1);
+        }
+    }
+
+    /// Keeps the value on the stack for the exit.
+    fn keep(&mut self) {
+        let result = self.hook.result.as_deref();
         let result = result.and_then(|it| FieldType::parse(it.as_bytes()).ok());
         match result {
             Some(FieldType::Base(base)) => {
                 self.pack(base);
                 self.guard("keep", &format!("({STATE}J)V"));
             }
-            Some(_) => self.guard("keep", &format!("({STATE}{OBJECT})V")),
-            None => {}
+            _ => self.guard("keep", &format!("({STATE}{OBJECT})V")),
         }
     }
 
@@ -261,8 +309,8 @@ impl<'a> Body<'a> {
             _ => return,
         };
         let name = jvms::modified_utf8::Utf8::new(name).to_str_lossless();
-        let index = self.class.class(&name);
-        with_index(&mut self.bytes, opcode::CHECKCAST, index);
+        let index = self.code.class.class(&name);
+        self.code.with_index(opcode::CHECKCAST, index);
     }
 
     fn load_from_entry(&mut self, to: Option<FieldType<'_>>) {
@@ -274,60 +322,88 @@ impl<'a> Body<'a> {
         self.guard("bits", &format!("({STATE})J"));
         match base {
             BaseType::Long => {}
-            BaseType::Double => self.invoke("java/lang/Double", "longBitsToDouble", "(J)D"),
+            BaseType::Double => self
+                .code
+                .invoke("java/lang/Double", "longBitsToDouble", "(J)D"),
             BaseType::Float => {
-                self.op(opcode::L2I);
-                self.invoke("java/lang/Float", "intBitsToFloat", "(I)F");
+                self.code.op(opcode::L2I);
+                self.code
+                    .invoke("java/lang/Float", "intBitsToFloat", "(I)F");
             }
-            _ => self.op(opcode::L2I),
+            _ => self.code.op(opcode::L2I),
         }
     }
 
     fn pack(&mut self, base: BaseType) {
         match base {
             BaseType::Long => {}
-            BaseType::Double => self.invoke("java/lang/Double", "doubleToRawLongBits", "(D)J"),
+            BaseType::Double => self
+                .code
+                .invoke("java/lang/Double", "doubleToRawLongBits", "(D)J"),
             BaseType::Float => {
-                self.invoke("java/lang/Float", "floatToRawIntBits", "(F)I");
-                self.op(opcode::I2L);
+                self.code
+                    .invoke("java/lang/Float", "floatToRawIntBits", "(F)I");
+                self.code.op(opcode::I2L);
             }
-            _ => self.op(opcode::I2L),
+            _ => self.code.op(opcode::I2L),
         }
     }
 
     /// The stack holds the exception of the advice.
     fn caught(&mut self) {
         if self.hook.rethrow {
-            self.op(opcode::DUP);
+            self.code.op(opcode::DUP);
             self.guard("passed", "(Ljava/lang/Throwable;)V");
-            self.op(opcode::ATHROW);
+            self.code.op(opcode::ATHROW);
             return;
         }
         let text = format!("{} ({})", self.hook.called(self.advice), self.hook.at);
-        let text = self.class.string(&text);
-        with_index(&mut self.bytes, opcode::LDC_W, text);
+        let text = self.code.class.string(&text);
+        self.code.with_index(opcode::LDC_W, text);
         let number = self
+            .code
             .class
             .int(i32::try_from(self.number).unwrap_or_default());
-        with_index(&mut self.bytes, opcode::LDC_W, number);
+        self.code.with_index(opcode::LDC_W, number);
         self.guard("failed", "(Ljava/lang/Throwable;Ljava/lang/String;I)V");
-        self.op(opcode::RETURN);
+        self.return_original();
+    }
+}
+
+/// Returns the place of a type in the order of the instructions: `int`, `long`, `float`, `double`, reference.
+fn family(found: Option<FieldType<'_>>) -> u8 {
+    match found {
+        Some(FieldType::Base(BaseType::Long)) => 1,
+        Some(FieldType::Base(BaseType::Float)) => 2,
+        Some(FieldType::Base(BaseType::Double)) => 3,
+        Some(FieldType::Base(_)) => 0,
+        _ => 4,
     }
 }
 
 fn load_opcode(found: Option<FieldType<'_>>) -> u8 {
-    match found {
-        Some(FieldType::Base(BaseType::Long)) => opcode::LLOAD,
-        Some(FieldType::Base(BaseType::Float)) => opcode::FLOAD,
-        Some(FieldType::Base(BaseType::Double)) => opcode::DLOAD,
-        Some(FieldType::Base(_)) => opcode::ILOAD,
-        _ => opcode::ALOAD,
+    opcode::ILOAD + family(found)
+}
+
+fn store_opcode(found: Option<FieldType<'_>>) -> u8 {
+    opcode::ISTORE + family(found)
+}
+
+fn return_opcode(found: Option<FieldType<'_>>) -> u8 {
+    opcode::IRETURN + family(found)
+}
+
+fn slots_of(descriptor: &str) -> u16 {
+    match descriptor {
+        "J" | "D" => 2,
+        _ => 1,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rows::Recorded;
 
     fn hook(when: When, types: &[&str], result: Option<&str>, rethrow: bool) -> Hook {
         let reads = |number: usize| when == When::Exit && number == 0;
@@ -343,6 +419,10 @@ mod tests {
             method: "own".to_owned(),
             descriptor: format!("({}){}", types.concat(), result.unwrap_or("V")),
             result: result.map(str::to_owned),
+            effect: match result {
+                Some(_) => Effect::Keep,
+                None => Effect::None,
+            },
             at: "Own.java:3".to_owned(),
             bindings: bindings.collect(),
             rethrow,
@@ -373,6 +453,30 @@ mod tests {
             hooks.push(hook(When::Exit, &[&[found], &all[..]].concat(), None, true));
         }
         hooks.push(hook(When::Entry, &["J"; 120], None, false));
+        let effects = [
+            (When::Entry, Effect::Argument(0)),
+            (When::Exit, Effect::Returned),
+            (When::Exit, Effect::Thrown),
+            (When::Entry, Effect::SkipIfTrue),
+            (When::Entry, Effect::SkipIfNotNull),
+        ];
+        for (when, effect) in effects {
+            for found in all {
+                let fits = match effect {
+                    Effect::Thrown | Effect::SkipIfNotNull => found.starts_with('L'),
+                    Effect::SkipIfTrue => found == "Z",
+                    _ => true,
+                };
+                for on_throw in [true, false] {
+                    let hook = hook(when, &["J", "I"], Some(found), on_throw);
+                    hooks.extend(fits.then_some(Hook {
+                        effect,
+                        on_throw,
+                        ..hook
+                    }));
+                }
+            }
+        }
         let initial = [
             ("I", Constant::Int(1)),
             ("J", Constant::Long(1)),
@@ -391,6 +495,7 @@ mod tests {
             patterns: Vec::new(),
             hooks,
             settings: Vec::new(),
+            recorded: Recorded::default(),
             classes: Vec::new(),
         };
         let class = write(&advice, &initial);

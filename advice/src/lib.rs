@@ -6,6 +6,8 @@
 //! | [`files`] | sources, class files and jars with advice |
 //! | [`model`] | the classes with advice, read from class files and checked |
 //! | [`guard`] | the class between program and advice |
+//! | [`rows`] | the tables and counts that the code of an advice records |
+//! | [`probed_rows`] | the class with a method for each of these, to which the plugin adds a probe |
 //! | [`settings`] | values for the fields with `@Setting` |
 //! | [`prepared`] | the configuration of the bundled plugin `advice` |
 //!
@@ -13,12 +15,15 @@
 //! and plans calls of the guard.
 #![forbid(unsafe_code)]
 
+mod annotations;
 pub mod api;
 pub mod files;
 pub mod guard;
 pub mod model;
 mod places;
 pub mod prepared;
+pub mod probed_rows;
+pub mod rows;
 pub mod settings;
 mod writer;
 

@@ -7,10 +7,12 @@ use globs::Pattern;
 use jvms::access_flags::{ACC_FINAL, ACC_INTERFACE, ACC_PRIVATE, ACC_STATIC};
 use jvms::descriptor::{FieldType, MethodDescriptor};
 use jvms::names;
-use rewriter::{ClassFile, DeclaredAnnotation, DeclaredValue, Method, PoolIndex};
+use rewriter::{ClassFile, DeclaredValue, Method, PoolIndex};
 
+use crate::annotations::Found;
 use crate::api::PACKAGE;
 use crate::places::Places;
+use crate::rows::{self, Recorded};
 
 /// Maximum number of methods with advice in one class, which the guard counts apart.
 pub const MAX_HOOKS: usize = 64;
@@ -41,6 +43,8 @@ pub struct AdviceClass {
     pub hooks: Vec<Hook>,
     /// The fields that settings change.
     pub settings: Vec<Setting>,
+    /// The rows and counts that it records.
+    pub recorded: Recorded,
     /// Its class file and those of the classes that it needs, supertypes first.
     pub classes: Vec<Vec<u8>>,
 }
@@ -65,6 +69,25 @@ pub enum When {
     Exit,
 }
 
+/// The use of a method's result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// No result.
+    None,
+    /// `@FromEntry` reads it.
+    Keep,
+    /// The body is skipped if it is true: `@OnEntry(skipIf = SkipIf.TRUE)`.
+    SkipIfTrue,
+    /// The body is skipped if it is not null, and it becomes the result: `@OnEntry(skipIf = SkipIf.NOT_NULL)`.
+    SkipIfNotNull,
+    /// It becomes this argument: `@ReplaceArgument`.
+    Argument(u8),
+    /// It becomes the result: `@ReplaceReturned`.
+    Returned,
+    /// It becomes the exception: `@ReplaceThrown`.
+    Thrown,
+}
+
 /// A method with `@OnEntry` or `@OnExit`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hook {
@@ -76,6 +99,8 @@ pub struct Hook {
     pub descriptor: String,
     /// The descriptor of its result; `None` for `void`.
     pub result: Option<String>,
+    /// The use of its result.
+    pub effect: Effect,
     /// File and line.
     pub at: String,
     /// Its parameters, in order.
@@ -168,8 +193,10 @@ pub fn read(files: &[Vec<u8>], sources: &[(String, String)]) -> Result<Vec<Advic
     let mut found = Vec::new();
     for class in &classes {
         if let Some(advice) = Reader::new(class, &places).advice()? {
+            let needed = needed(class, &classes)?;
             found.push(AdviceClass {
-                classes: needed(class, &classes)?,
+                recorded: rows::find(&needed)?,
+                classes: needed.iter().map(|it| it.bytes().to_vec()).collect(),
                 ..advice
             });
         }
@@ -189,9 +216,12 @@ pub(crate) fn nothing() -> Error {
 }
 
 /// Returns the class and those of the others that it refers to, supertypes first.
-fn needed(of: &ClassFile<'_>, all: &[ClassFile<'_>]) -> Result<Vec<Vec<u8>>, Error> {
+fn needed<'c, 'a>(
+    of: &ClassFile<'a>,
+    all: &'c [ClassFile<'a>],
+) -> Result<Vec<&'c ClassFile<'a>>, Error> {
     let name = |class: &ClassFile<'_>| class.this_class().to_str_lossless().into_owned();
-    let by_name: HashMap<String, &ClassFile<'_>> =
+    let by_name: HashMap<String, &'c ClassFile<'a>> =
         all.iter().map(|class| (name(class), class)).collect();
     let mut wanted = BTreeSet::new();
     let mut next = vec![name(of)];
@@ -211,7 +241,7 @@ fn needed(of: &ClassFile<'_>, all: &[ClassFile<'_>]) -> Result<Vec<Vec<u8>>, Err
             }));
         }
     }
-    let mut ordered: Vec<&ClassFile<'_>> = Vec::new();
+    let mut ordered: Vec<&'c ClassFile<'a>> = Vec::new();
     let mut left: Vec<String> = wanted.into_iter().collect();
     while !left.is_empty() {
         let before = left.len();
@@ -232,54 +262,7 @@ fn needed(of: &ClassFile<'_>, all: &[ClassFile<'_>]) -> Result<Vec<Vec<u8>>, Err
             return Err(Error::mistake(codes::H0740, text).with("found", left.join(", ")));
         }
     }
-    Ok(ordered.iter().map(|class| class.bytes().to_vec()).collect())
-}
-
-/// An annotation of our package.
-struct Found<'a> {
-    name: String,
-    parameter: u8,
-    annotation: DeclaredAnnotation<'a>,
-}
-
-impl<'a> Found<'a> {
-    fn all(annotations: Vec<DeclaredAnnotation<'a>>) -> Vec<Self> {
-        let own = annotations.into_iter().filter_map(|annotation| {
-            let kind = match annotation.elements.first()?.value {
-                DeclaredValue::Annotation(kind, _) => kind.to_str_lossless().into_owned(),
-                _ => return None,
-            };
-            let name = kind.strip_prefix('L')?.strip_prefix(PACKAGE)?;
-            Some(Self {
-                name: name.strip_suffix(';')?.to_owned(),
-                parameter: annotation.parameter,
-                annotation,
-            })
-        });
-        own.collect()
-    }
-
-    fn value(&self, element: &str) -> Option<DeclaredValue<'a>> {
-        let elements = self.annotation.elements.iter().skip(1);
-        let mut named = elements.filter(|found| found.name == element);
-        named.next().map(|found| found.value)
-    }
-
-    fn switch(&self, element: &str, default: bool) -> bool {
-        match self.value(element) {
-            Some(DeclaredValue::Boolean(value)) => value,
-            _ => default,
-        }
-    }
-
-    fn texts(&self) -> Vec<String> {
-        let elements = self.annotation.elements.iter();
-        let texts = elements.filter_map(|found| match found.value {
-            DeclaredValue::Text(text) => Some(text.to_str_lossless().into_owned()),
-            _ => None,
-        });
-        texts.collect()
-    }
+    Ok(ordered)
 }
 
 struct Reader<'c, 'a> {
@@ -361,6 +344,7 @@ impl<'c, 'a> Reader<'c, 'a> {
             patterns,
             hooks,
             settings,
+            recorded: Recorded::default(),
             classes: Vec::new(),
         }))
     }
@@ -380,17 +364,35 @@ impl<'c, 'a> Reader<'c, 'a> {
                     return Err(self.wrong(&self.line_of(&method), text));
                 }
             };
-            let hook = self.hook(&method, when, mark)?;
+            let hook = self.hook(&method, when, mark, &marks)?;
             if !is_advice {
                 let text = format!("@{} belongs into a class with @Advice", mark.name);
                 return Err(self.wrong(&hook.at, &text));
             }
-            hooks.push(hook);
+            // A result that replaces both a result and an exception is used in two ways.
+            if hook.effect == Effect::Returned && hook.on_return && hook.on_throw {
+                hooks.push(Hook {
+                    on_throw: false,
+                    ..hook.clone()
+                });
+                hooks.push(Hook {
+                    on_return: false,
+                    ..hook
+                });
+            } else {
+                hooks.push(hook);
+            }
         }
         Ok(hooks)
     }
 
-    fn hook(&self, method: &Method<'_, '_>, when: When, mark: &Found<'_>) -> Result<Hook, Error> {
+    fn hook(
+        &self,
+        method: &Method<'_, '_>,
+        when: When,
+        mark: &Found<'_>,
+        marks: &[Found<'_>],
+    ) -> Result<Hook, Error> {
         let at = self.line_of(method);
         let name = method.name().to_str_lossless().into_owned();
         let annotation = &mark.name;
@@ -406,12 +408,15 @@ impl<'c, 'a> Reader<'c, 'a> {
         }
         let descriptor = method.descriptor().to_str_lossless().into_owned();
         let result = result_of(&descriptor);
-        if when == When::Exit && result.is_some() {
-            let text = format!("nobody reads the result of {name}; a method with @OnExit is void");
+        let bindings = self.bindings(method, when, &at)?;
+        let effect = effect_of(when, mark, marks, &name, result.as_deref());
+        let effect = effect.map_err(|text| self.wrong(&at, &text))?;
+        let on_return = mark.switch("onReturn", effect != Effect::Thrown);
+        let on_throw = mark.switch("onThrow", effect != Effect::Returned);
+        if effect == Effect::Thrown && on_return {
+            let text = format!("{name} replaces an exception, so onReturn has to be false");
             return Err(self.wrong(&at, &text));
         }
-        let bindings = self.bindings(method, when, &at)?;
-        let (on_return, on_throw) = (mark.switch("onReturn", true), mark.switch("onThrow", true));
         if when == When::Exit && !on_return && !on_throw {
             let text = format!("{name} never runs: both onReturn and onThrow are false");
             return Err(self.wrong(&at, &text));
@@ -421,6 +426,7 @@ impl<'c, 'a> Reader<'c, 'a> {
             method: name,
             descriptor,
             result,
+            effect,
             at,
             bindings,
             rethrow: mark.switch("rethrow", false),
@@ -477,7 +483,7 @@ impl<'c, 'a> Reader<'c, 'a> {
 
     /// Checks the value that the entry gives to the exit.
     fn check_pairs(&self, hooks: &[Hook]) -> Result<(), Error> {
-        let mut givers = hooks.iter().filter(|hook| hook.result.is_some());
+        let mut givers = hooks.iter().filter(|hook| hook.effect == Effect::Keep);
         let giver = givers.next();
         if let Some(other) = givers.next() {
             let text = format!(
@@ -578,6 +584,80 @@ fn check_pattern(text: &str) -> Result<(), String> {
     parsed.map(drop).map_err(|error| error.to_string())
 }
 
+/// Returns the use of a method's result, from its annotations.
+fn effect_of(
+    when: When,
+    mark: &Found<'_>,
+    marks: &[Found<'_>],
+    name: &str,
+    result: Option<&str>,
+) -> Result<Effect, String> {
+    let skip = match mark.value("skipIf") {
+        Some(DeclaredValue::Enum(_, constant)) => constant.to_str_lossless().into_owned(),
+        _ => String::new(),
+    };
+    let mut found = Vec::new();
+    match skip.as_str() {
+        "TRUE" => found.push(Effect::SkipIfTrue),
+        "NOT_NULL" => found.push(Effect::SkipIfNotNull),
+        _ => {}
+    }
+    for mark in marks {
+        found.push(match mark.name.as_str() {
+            "ReplaceArgument" => match value_of_argument(mark)? {
+                Value::Argument(position) => Effect::Argument(position),
+                _ => continue,
+            },
+            "ReplaceReturned" => Effect::Returned,
+            "ReplaceThrown" => Effect::Thrown,
+            _ => continue,
+        });
+    }
+    let effect = match (found.as_slice(), result) {
+        ([], None) => return Ok(Effect::None),
+        ([], Some(_)) if when == When::Entry => return Ok(Effect::Keep),
+        ([], Some(_)) => {
+            return Err(format!(
+                "nobody reads the result of {name}; a method with @OnExit is void, or has @ReplaceReturned or @ReplaceThrown"
+            ));
+        }
+        ([one], Some(_)) => *one,
+        ([_], None) => return Err(format!("{name} is void, so it has no value to use")),
+        ([_, _, ..], _) => return Err(format!("the result of {name} is used in two ways")),
+    };
+    let is_of_entry = matches!(
+        effect,
+        Effect::SkipIfTrue | Effect::SkipIfNotNull | Effect::Argument(_)
+    );
+    if is_of_entry != (when == When::Entry) {
+        let expected = if is_of_entry { "@OnEntry" } else { "@OnExit" };
+        return Err(format!(
+            "the result of {name} can be used so with {expected} alone"
+        ));
+    }
+    let result = result.unwrap_or_default();
+    let expected = match effect {
+        Effect::SkipIfTrue if result != "Z" => "boolean",
+        Effect::SkipIfNotNull if !result.starts_with(['L', '[']) => "an object",
+        Effect::Thrown if !result.starts_with('L') => "an exception",
+        _ => return Ok(effect),
+    };
+    Err(format!(
+        "{name} returns {}; expected {expected}",
+        java(result)
+    ))
+}
+
+fn value_of_argument(mark: &Found<'_>) -> Result<Value, String> {
+    let name = &mark.name;
+    match mark.value("value") {
+        Some(DeclaredValue::Integer(number)) => u8::try_from(number)
+            .map(Value::Argument)
+            .map_err(|_| format!("@{name}({number}): expected a position from 0 to 254")),
+        _ => Err(format!("@{name} names no position")),
+    }
+}
+
 fn value(mark: &Found<'_>) -> Result<Value, String> {
     Ok(match mark.name.as_str() {
         "This" => Value::This,
@@ -586,15 +666,7 @@ fn value(mark: &Found<'_>) -> Result<Value, String> {
         "Thrown" => Value::Thrown,
         "FromEntry" => Value::FromEntry,
         "Method" => Value::Method,
-        "Argument" => match mark.value("value") {
-            Some(DeclaredValue::Integer(number)) => {
-                let position = u8::try_from(number).map_err(|_| {
-                    format!("@Argument({number}): expected a position from 0 to 254")
-                })?;
-                Value::Argument(position)
-            }
-            _ => return Err("@Argument names no position".to_owned()),
-        },
+        "Argument" => value_of_argument(mark)?,
         other => return Err(format!("@{other} does not belong to a parameter")),
     })
 }

@@ -6,7 +6,8 @@ use serde_json::{Value as Json, json};
 
 use crate::api;
 use crate::guard;
-use crate::model::{AdviceClass, Hook, Value, When};
+use crate::model::{AdviceClass, Effect, Hook, Value, When};
+use crate::probed_rows::ProbedRows;
 use crate::settings::Initial;
 
 /// Returns the configuration for these classes, each with the initial values of its settings.
@@ -22,7 +23,15 @@ pub fn configuration(advice: &[AdviceClass], initial: &[Vec<Initial>]) -> Json {
 
 fn class(advice: &AdviceClass, initial: &[Initial]) -> Json {
     let guard = guard::write(advice, initial);
-    let files = advice.classes.iter().map(Vec::as_slice);
+    let rows = ProbedRows::of(advice);
+    let (probes, rows) = (
+        rows.as_ref().map(ProbedRows::probes),
+        rows.map(|it| it.write()),
+    );
+    let events = api::EVENTS.iter().map(|(_, bytes)| *bytes);
+    let events = events.filter(|_| rows.is_some());
+    let files = advice.classes.iter().map(Vec::as_slice).chain(events);
+    let files = files.chain(rows.as_deref());
     let files = files.chain([api::GUARD, guard.as_slice()]);
     let files: Vec<String> = files.map(|bytes| STANDARD.encode(bytes)).collect();
     let hooks = advice.hooks.iter().enumerate();
@@ -35,6 +44,7 @@ fn class(advice: &AdviceClass, initial: &[Initial]) -> Json {
         "methods": advice.patterns,
         "classes": files, // the last two are the guard and its calls
         "hooks": hooks,
+        "probes": probes,
     })
 }
 
@@ -52,8 +62,25 @@ fn hook_of(advice: &AdviceClass, hook: &Hook, number: usize) -> Json {
         "call": guard::method_name(hook, number),
         "descriptor": guard::descriptor(hook),
         "keyed": guard::is_keyed(hook),
+        "effect": effect(hook.effect),
+        "position": match hook.effect {
+            Effect::Argument(position) => position,
+            _ => 0,
+        },
+        "result": hook.result,
         "values": values,
     })
+}
+
+fn effect(effect: Effect) -> &'static str {
+    match effect {
+        Effect::None | Effect::Keep => "none", // the guard keeps the value
+        Effect::SkipIfTrue => "skip-if-true",
+        Effect::SkipIfNotNull => "skip-if-not-null",
+        Effect::Argument(_) => "argument",
+        Effect::Returned => "returned",
+        Effect::Thrown => "thrown",
+    }
 }
 
 fn name(value: Value) -> &'static str {

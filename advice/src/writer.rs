@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use jvms::access_flags::{ACC_FINAL, ACC_STATIC, ACC_SUPER, ACC_SYNTHETIC};
 use jvms::modified_utf8;
+use jvms::opcode;
 
 /// Version of the written classes: Java 8, as the guard's own.
 const VERSION: u32 = 52;
@@ -160,6 +161,63 @@ impl ClassWriter {
         bytes.extend(&self.methods);
         bytes.extend(0_u16.to_be_bytes());
         bytes
+    }
+}
+
+/// Appends instructions to the code of a method.
+pub(crate) struct Assembler<'a> {
+    pub class: &'a mut ClassWriter,
+    pub bytes: Vec<u8>,
+}
+
+impl<'a> Assembler<'a> {
+    pub fn new(class: &'a mut ClassWriter) -> Self {
+        Self {
+            class,
+            bytes: Vec::new(),
+        }
+    }
+
+    pub fn op(&mut self, opcode: u8) {
+        self.bytes.push(opcode);
+    }
+
+    /// Appends an instruction with an index into the constant pool.
+    pub fn with_index(&mut self, opcode: u8, index: u16) {
+        self.bytes.push(opcode);
+        self.bytes.extend(index.to_be_bytes());
+    }
+
+    /// Calls a static method.
+    pub fn invoke(&mut self, owner: &str, name: &str, descriptor: &str) {
+        let index = self.class.method(owner, name, descriptor);
+        self.with_index(opcode::INVOKESTATIC, index);
+    }
+
+    /// Loads or stores a local variable. There are at most 256 slots.
+    pub fn local(&mut self, opcode: u8, slot: u16) {
+        self.bytes.push(opcode::WIDE);
+        self.with_index(opcode, slot);
+    }
+
+    pub fn here(&self) -> u16 {
+        u16::try_from(self.bytes.len()).unwrap_or(u16::MAX)
+    }
+
+    /// Appends a branch whose target is set later.
+    pub fn branch(&mut self, opcode: u8) -> usize {
+        self.bytes.push(opcode);
+        self.bytes.extend([0, 0]);
+        self.bytes.len() - 3
+    }
+
+    /// Sets the target of a branch to the next instruction.
+    pub fn land(&mut self, branch: usize) {
+        let distance = self.here() - u16::try_from(branch).unwrap_or(u16::MAX);
+        let operand = self.bytes.iter_mut().skip(branch + 1);
+        for (place, byte) in operand.zip(distance.to_be_bytes()) {
+            *place = byte;
+        }
     }
 }
 

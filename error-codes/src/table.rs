@@ -496,6 +496,9 @@ table! {
     H0744 []
         "warning: advice has thrown an exception, which the program did not see; the first is printed with its stack, then each tenth, hundredth and so on is counted"
         => "correct the advice; `rethrow = true` gives its exceptions to the program";
+    H0745 []
+        "warning: `instrument` has written advice whose rows of `Events` nobody records"
+        => "run the advice with `classhook run --advice` or `attach --advice`, whose agent writes the rows";
 
     // H08xx: classes instrumented before they run
     H0801 []

@@ -5,9 +5,9 @@
 
 use crate::class_array;
 use crate::storage::HELPER;
-use plan_rules::is_helper_class;
+use plan_rules::{is_helper_class, is_probed_helper};
 
-/// Name prefixes of excluded classes, besides the helper classes of plugins:
+/// Name prefixes of excluded classes, besides the helper classes of plugins without probes:
 ///
 /// * the probe classes and the runtime, which must not probe themselves;
 /// * classes that HotSpot calls while it defines the first changed class of a named module
@@ -31,7 +31,8 @@ const PREFIXES: [&str; 9] = [
 #[must_use]
 pub fn is_excluded(name: &[u8]) -> bool {
     let mut prefixes = PREFIXES.iter();
-    prefixes.any(|prefix| name.starts_with(prefix.as_bytes())) || is_helper_class(name)
+    prefixes.any(|prefix| name.starts_with(prefix.as_bytes()))
+        || is_helper_class(name) && !is_probed_helper(name)
 }
 
 #[cfg(test)]
@@ -52,10 +53,12 @@ mod tests {
             "jdk/internal/reflect/GeneratedMethodAccessor1",
             "com/acme/$Classhook$0123456789abcdef$Log",
             "$Classhook$0123456789abcdef$Log",
+            "$Classhook$0123456789abcdef$LogProbed",
         ] {
             assert!(is_excluded(name.as_bytes()), "{name}");
         }
         for name in [
+            "com/acme/$Classhook$0123456789abcdef$ProbedRows",
             "java/lang/Module",
             "com/acme/Main",
             "com/$Classhook$/Main",

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use conditions::Program;
 use globs::{FieldPattern, Glob};
-use plan_rules::PlanRequest;
+use plan_rules::{PlanRequest, is_helper_class};
 use probes::FailedPlugin;
 use wasmtime::Engine;
 
@@ -240,6 +240,15 @@ impl Plugin {
     /// Applies its selectors to a class, as far as this needs no class file.
     pub fn selects(&self, name: &[u8], loader: &Loader, location: CodeSource<'_>) -> Verdict {
         let inner = matches!(loader, Loader::Boot | Loader::Platform);
+        if is_helper_class(name) {
+            let selected = (self.boot || !inner) && self.own.matches_helper(name);
+            let is_on = self.state() == PluginState::On;
+            return if selected && is_on {
+                Verdict::Yes
+            } else {
+                Verdict::No
+            };
+        }
         let allowed = if inner {
             self.boot
         } else {

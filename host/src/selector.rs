@@ -17,6 +17,7 @@
 //! As far as name and loader decide, the match uses only the JVM's bytes and allocates nothing.
 
 use globs::Glob;
+use plan_rules::HELPER_PREFIX;
 
 use crate::code_source::{CodeSource, LocationGlob};
 use crate::outcome::Loader;
@@ -69,6 +70,8 @@ struct Patterns {
     sources: Vec<Glob>,
     loaders: Vec<Glob>,
     locations: Vec<LocationGlob>,
+    /// The names that contain [`HELPER_PREFIX`].
+    helpers: Vec<Glob>,
 }
 
 impl Selection {
@@ -121,6 +124,9 @@ impl Selection {
             (&mut patterns.names, rest)
         };
         list.push(Glob::parse_class(glob).map_err(fail)?);
+        if glob == selector && glob.contains(HELPER_PREFIX) {
+            self.include.helpers.push(Glob::of_class(glob));
+        }
         Ok(())
     }
 
@@ -174,6 +180,12 @@ impl Selection {
         let is_open = sources.is_empty() || !annotations.is_empty() || !supertypes.is_empty();
         (is_open || any(&self.include.names, name) || any(sources, source))
             && !any(&self.exclude.sources, source)
+    }
+
+    /// Checks whether a selector names this helper class of a plugin. Allocates nothing.
+    #[must_use]
+    pub fn matches_helper(&self, name: &[u8]) -> bool {
+        any(&self.include.helpers, name)
     }
 
     /// Decides by name and loader. Allocates nothing.
@@ -263,6 +275,20 @@ mod tests {
         Selection::parse(selectors)
             .unwrap()
             .matches_name(name.as_bytes(), &Loader::App)
+    }
+
+    #[test]
+    fn helper_classes_are_selected_by_their_prefix_alone() {
+        let helper = b"com/acme/$Classhook$0123456789abcdef$ProbedRows";
+        for (selector, expected) in [
+            ("**$Classhook$*$ProbedRows", true),
+            ("**$Classhook$*$ProbedLog", false),
+            ("com.acme.**", false),
+            ("!**$Classhook$*$ProbedRows", false),
+        ] {
+            let selection = Selection::parse(&[selector]).unwrap();
+            assert_eq!(selection.matches_helper(helper), expected, "{selector}");
+        }
     }
 
     #[test]

@@ -22,6 +22,13 @@ pub use uses::{HelperUseError, UsePlace};
 /// The first characters of every helper class's simple name.
 pub const HELPER_PREFIX: &str = "$Classhook$";
 
+/// The beginning of the own name of a helper class that may have probes. Plugins see it whose selectors contain
+/// [`HELPER_PREFIX`].
+pub const PROBED_PREFIX: &str = "Probed";
+
+/// Digits of the checksum in the name of a helper class.
+const CHECKSUM_DIGITS: usize = 16;
+
 /// A helper class, ready to be defined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HelperClass {
@@ -110,6 +117,15 @@ pub enum HelperError {
 pub fn is_helper_class(name: &[u8]) -> bool {
     let simple = name.rsplit(|byte| *byte == b'/').next();
     simple.is_some_and(|simple| simple.starts_with(HELPER_PREFIX.as_bytes()))
+}
+
+/// Checks whether an internal name is that of a helper class that may have probes.
+#[must_use]
+pub fn is_probed_helper(name: &[u8]) -> bool {
+    let simple = name.rsplit(|byte| *byte == b'/').next();
+    let placed = simple.and_then(|simple| simple.strip_prefix(HELPER_PREFIX.as_bytes()));
+    let own = placed.and_then(|placed| placed.get(CHECKSUM_DIGITS + 1..));
+    own.is_some_and(|own| own.starts_with(PROBED_PREFIX.as_bytes()))
 }
 
 /// Moves classes into the package of `user` (an internal name), under names with a checksum of all of them. References

@@ -30,8 +30,8 @@ pub use class::{CheckedClass, ClassMemory};
 pub use computed::{ComputedTable, ComputedTables};
 pub use event::{EventRequest, EventValue, EventValues, Step};
 pub use helper_classes::{
-    HELPER_PREFIX, HelperClass, HelperError, HelperUseError, UsePlace, check_helper_uses,
-    is_helper_class, place_helpers,
+    HELPER_PREFIX, HelperClass, HelperError, HelperUseError, PROBED_PREFIX, UsePlace,
+    check_helper_uses, is_helper_class, is_probed_helper, place_helpers,
 };
 pub use refusal::RefusedRequest;
 pub use request::{Note, PlanRequest, ProbeKind, Rows, Tag};

@@ -1,6 +1,8 @@
 //! Edits of plugins, and the treatment of misbehaving plugins.
 
 mod advice;
+mod advice_effects;
+mod advice_events;
 mod authors;
 mod compiling;
 mod edits;

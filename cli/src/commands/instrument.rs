@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use advice::files::PreparedFile;
 use agent_launch::checked_options::check;
 use agent_launch::failed_plugins;
 use agent_launch::plugin_compiler::PluginCompiler;
 use clap::{Args, ValueEnum};
-use errors::{Error, PARTIAL, Warnings, codes};
+use errors::{Error, PARTIAL, Warning, Warnings, codes};
 use host::Pipeline;
 use host::config::OnError;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -130,7 +131,13 @@ impl Instrument {
     fn instrument(&self, paths: &Paths) -> Result<u8, Error> {
         let mut settings = self.configuration.value().into();
         let program = Program::Files(&self.inputs);
-        let _advice = self.advice.add_to(&mut settings, program)?;
+        let advice = self.advice.add_to(&mut settings, program)?;
+        if advice.as_ref().is_some_and(PreparedFile::is_recording) {
+            let text =
+                "the rows of the advice are lost: classes on disk have no agent that records them";
+            let help = "`classhook run --advice` and `classhook attach --advice` record them";
+            complain(Warning::new(codes::H0745, text).with("help", help));
+        }
         let (_, config) = check(&settings, &self.plugins.names, None)?;
         let pipeline = Pipeline::with_plan_cache(&config, &PluginCompiler)?;
         let instrumenter = Instrumenter::new(pipeline, self.baseline.is_some(), interrupts()?);

@@ -1,5 +1,6 @@
 //! `classhook run`: records a command that starts JVMs.
 
+use advice::files::PreparedFile;
 use agent_launch::checked_options::{CheckedOptions, run_id};
 use clap::Args;
 use errors::Error;
@@ -52,12 +53,18 @@ impl Run {
         let build = Build::of(&self.start.command);
         let place = BuildOutput::set(build.as_ref(), &run_id(), &mut settings)?;
         let program = Program::Command(&self.start.command);
-        let _advice = self.advice.add_to(&mut settings, program)?;
+        let advice = self.advice.add_to(&mut settings, program)?;
         let checked = CheckedOptions::new(&settings, &self.plugins.names, None)?;
         let launched = checked.launch_into(&self.start.command, None)?;
         let observers =
             plugin_tables::retired_of_run(&launched.run, &launched.output, launched.since);
         let code = launched.report_failures_and(&observers);
+        if place.is_none() && advice.as_ref().is_some_and(PreparedFile::is_recording) {
+            let folder = show::path(&launched.output);
+            say(format_args!(
+                "recorded in {folder}; `classhook report {folder}` shows the rows"
+            ));
+        }
         if let Some(place) = place {
             let folder = place.settle()?;
             say(format_args!("recorded in {}", show::path(&folder)));

@@ -262,7 +262,7 @@ impl Default for Config {
 /// Returns the implicit grants: those that a bundled plugin needs.
 fn needed(source: &PluginSource) -> Vec<String> {
     let needed: &[&str] = match source {
-        PluginSource::Bundled(name) if name == "advice" => &["helpers", "rewrite"],
+        PluginSource::Bundled(name) if name == "advice" => &["helpers", "probes", "rewrite"],
         PluginSource::Bundled(name) if name == "patch" => &["rewrite"],
         PluginSource::Bundled(name) if name == "trace" => &["probes", "natives"],
         PluginSource::Bundled(_) => &["probes"],

@@ -6,7 +6,7 @@ use classhook_sdk::edit::{Assemble, Member, Snippet};
 use classhook_sdk::prelude::*;
 use classhook_sdk::{names, opcode};
 
-use crate::settings::{Binding, Hook, Value};
+use crate::settings::{Binding, Effect, Hook, Value};
 
 /// A place in a method at which advice runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,14 @@ pub struct Advised<'m, 'c> {
     pub class: &'m str,
 }
 
+impl Hook {
+    /// The type of the advice's own result.
+    fn result(&self) -> std::result::Result<FieldType<'_>, Misfit> {
+        let result = self.result.as_deref().unwrap_or_default();
+        FieldType::parse(result.as_bytes()).map_err(|_| format!("`{result}` is no type"))
+    }
+}
+
 /// The reason why a method of the advice cannot run in a method.
 pub type Misfit = String;
 
@@ -34,6 +42,9 @@ pub type Misfit = String;
 const OBJECT: FieldType<'static> = FieldType::Class(b"java/lang/Object");
 /// The snippet's local variable for the result or exception.
 const KEPT: i32 = 0;
+/// The snippet's local variable for the value with which a body is skipped, behind a wide one.
+const SKIPPED: i32 = 2;
+const THROWABLE: FieldType<'static> = FieldType::Class(b"java/lang/Throwable");
 
 impl Advised<'_, '_> {
     /// The method as in Java: `com.acme.Shop.find(java.lang.String,int)`.
@@ -75,26 +86,41 @@ impl Advised<'_, '_> {
     /// If a value does not exist at this end, or is of another type.
     pub fn call(&self, hook: &Hook, end: End, calls: &str) -> std::result::Result<Snippet, Misfit> {
         let mut code = Snippet::new();
+        self.expect_effect(hook, end)?;
         let kept = match end {
             End::Entry => None,
             End::Return => self.descriptor.return_type(),
-            End::Throw => Some(FieldType::Class(b"java/lang/Throwable")),
+            End::Throw => Some(THROWABLE),
         };
+        let replaces = matches!(hook.effect, Effect::Returned | Effect::Thrown);
         let kept = kept.filter(|_| {
             let mut values = hook.values.iter();
-            values.any(|binding| {
+            let reads = values.any(|binding| {
                 matches!(
                     (binding.value, end),
                     (Value::Returned, End::Return) | (Value::Thrown, End::Throw)
                 )
-            })
+            });
+            reads || replaces
         });
         if let Some(kept) = kept {
             let dup = match kept.slots() {
                 2 => opcode::DUP2,
                 _ => opcode::DUP,
             };
-            code.op(dup, 0).op(family(kept, opcode::ISTORE), KEPT);
+            if !replaces {
+                code.op(dup, 0);
+            }
+            code.op(family(kept, opcode::ISTORE), KEPT);
+            if replaces {
+                code.op(family(kept, opcode::ILOAD), KEPT);
+                box_for(&mut code, hook.result()?, kept);
+            }
+        }
+        if hook.effect == Effect::Argument {
+            let found = self.parameter("@ReplaceArgument", hook.position)?;
+            code.load_argument(hook.position);
+            box_for(&mut code, hook.result()?, found);
         }
         if end != End::Entry {
             self.expect_unassigned(hook)?;
@@ -109,7 +135,127 @@ impl Advised<'_, '_> {
         }
         let target = Member::of_class(calls, &hook.call, &hook.descriptor);
         code.invoke(opcode::INVOKESTATIC, target);
+        self.use_result(&mut code, hook, end)?;
         Ok(code)
+    }
+
+    /// Generates the use of the result of a method of the guard, except for a skipped body.
+    fn use_result(
+        &self,
+        code: &mut Snippet,
+        hook: &Hook,
+        end: End,
+    ) -> std::result::Result<(), Misfit> {
+        match (hook.effect, end) {
+            (Effect::Argument, _) => {
+                let found = self.parameter("@ReplaceArgument", hook.position)?;
+                convert(code, hook.result()?, found);
+                code.store_argument(hook.position);
+            }
+            (Effect::Returned, End::Throw) => {
+                self.end_with(code, hook.result()?);
+            }
+            (Effect::Returned, _) => {
+                if let Some(found) = self.descriptor.return_type() {
+                    convert(code, hook.result()?, found);
+                }
+            }
+            (Effect::None | Effect::Thrown | Effect::SkipIfTrue | Effect::SkipIfNotNull, _) => {}
+        }
+        Ok(())
+    }
+
+    /// Returns from the method with the value on the stack, which has the type `from`.
+    fn end_with(&self, code: &mut Snippet, from: FieldType<'_>) {
+        match self.descriptor.return_type() {
+            Some(found) => {
+                convert(code, from, found);
+                code.op(family(found, opcode::IRETURN), 0);
+            }
+            None => {
+                let pop = match from.slots() {
+                    2 => opcode::POP2,
+                    _ => opcode::POP,
+                };
+                code.op(pop, 0).op(opcode::RETURN, 0);
+            }
+        }
+    }
+
+    /// Generates the end of a call whose body is skipped, behind the call of the guard in `code`.
+    /// `ends` are the calls of advice at the end.
+    ///
+    /// # Errors
+    /// If the result of the advice cannot be that of the method.
+    pub fn skip(
+        &self,
+        code: &mut Snippet,
+        hook: &Hook,
+        ends: &[Snippet],
+    ) -> std::result::Result<(), Misfit> {
+        let goes_on = code.new_label();
+        let returned = self.descriptor.return_type();
+        if hook.effect == Effect::SkipIfTrue {
+            code.jump(opcode::IFEQ, goes_on);
+            if let Some(found) = returned {
+                push_nothing(code, found);
+            }
+        } else {
+            code.op(opcode::ASTORE, SKIPPED)
+                .op(opcode::ALOAD, SKIPPED)
+                .jump(opcode::IFNULL, goes_on);
+            if let Some(found) = returned {
+                code.op(opcode::ALOAD, SKIPPED);
+                convert(code, hook.result()?, found);
+            }
+        }
+        for end in ends {
+            for instruction in end.instructions() {
+                code.add(instruction.clone());
+            }
+        }
+        let end = returned.map_or(opcode::RETURN, |found| family(found, opcode::IRETURN));
+        code.op(end, 0).place(goes_on);
+        Ok(())
+    }
+
+    /// Checks that the method can use the result of the advice.
+    fn expect_effect(&self, hook: &Hook, end: End) -> std::result::Result<(), Misfit> {
+        let returned = self.descriptor.return_type();
+        let is_constructor = self.method.name().starts_with('<');
+        match (hook.effect, end) {
+            (Effect::None | Effect::Thrown, _) => Ok(()),
+            (Effect::Argument, _) => {
+                let found = self.parameter("@ReplaceArgument", hook.position)?;
+                expect_result("@ReplaceArgument", hook.result()?, found)
+            }
+            (Effect::Returned, End::Return) if returned.is_none() => {
+                Err("@ReplaceReturned: the method returns nothing".to_owned())
+            }
+            (Effect::Returned, End::Throw) | (Effect::SkipIfTrue | Effect::SkipIfNotNull, _)
+                if is_constructor =>
+            {
+                Err("a constructor or static initializer runs to its end".to_owned())
+            }
+            (Effect::SkipIfTrue, _) => Ok(()),
+            (Effect::Returned | Effect::SkipIfNotNull, _) => match returned {
+                Some(found) => expect_result("the result", hook.result()?, found),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// Returns the type of a parameter.
+    fn parameter(&self, what: &str, position: u8) -> std::result::Result<FieldType<'_>, Misfit> {
+        let found = self.descriptor.parameters().nth(position.into());
+        found.ok_or_else(|| {
+            let count = self.descriptor.parameters().count();
+            let has = match count {
+                1 => "1 parameter".to_owned(),
+                count => format!("{count} parameters"),
+            };
+            format!("{what}({position}): the method has {has}")
+        })
     }
 
     /// Checks that the method does not assign the variables whose values the advice gets at the
@@ -211,14 +357,7 @@ impl Advised<'_, '_> {
         expected: FieldType<'_>,
     ) -> std::result::Result<(), Misfit> {
         let what = format!("@Argument({position})");
-        let Some(found) = self.descriptor.parameters().nth(position.into()) else {
-            let count = self.descriptor.parameters().count();
-            let has = match count {
-                1 => "1 parameter".to_owned(),
-                count => format!("{count} parameters"),
-            };
-            return Err(format!("{what}: the method has {has}"));
-        };
+        let found = self.parameter("@Argument", position)?;
         expect(&what, expected, found)?;
         code.load_argument(position);
         box_for(code, expected, found);
@@ -302,6 +441,32 @@ fn expect(
     }
 }
 
+/// Checks that a result of the advice may be a value of the type `found`. The program casts what is
+/// not certain.
+fn expect_result(
+    what: &str,
+    result: FieldType<'_>,
+    found: FieldType<'_>,
+) -> std::result::Result<(), Misfit> {
+    let fits = match (result, found) {
+        (OBJECT, _) => true,
+        (FieldType::Class(name), FieldType::Base(base)) => name == box_of(base).as_bytes(),
+        (FieldType::Base(_), _) | (_, FieldType::Base(_)) => result == found,
+        (_, OBJECT) => true,
+        (one, other) => {
+            one == other || !(is_final(one) || is_final(other) || is_array(one) != is_array(other))
+        }
+    };
+    match fits {
+        true => Ok(()),
+        false => Err(format!(
+            "{what} of the advice has the type {}, and that of the method {}",
+            result.to_java(names::binary),
+            found.to_java(names::binary)
+        )),
+    }
+}
+
 fn is_array(found: FieldType<'_>) -> bool {
     matches!(found, FieldType::Array(_))
 }
@@ -347,7 +512,15 @@ fn box_for(code: &mut Snippet, expected: FieldType<'_>, found: FieldType<'_>) {
     if !expected.is_reference() {
         return;
     }
-    let owner = match base {
+    let owner = box_of(base);
+    let descriptor = format!("({})L{owner};", char::from(base.letter()));
+    let value_of = Member::of_class(owner, "valueOf", &descriptor);
+    code.invoke(opcode::INVOKESTATIC, value_of);
+}
+
+/// Returns the class of the objects for values of a primitive type.
+fn box_of(base: BaseType) -> &'static str {
+    match base {
         BaseType::Boolean => "java/lang/Boolean",
         BaseType::Byte => "java/lang/Byte",
         BaseType::Char => "java/lang/Character",
@@ -356,10 +529,28 @@ fn box_for(code: &mut Snippet, expected: FieldType<'_>, found: FieldType<'_>) {
         BaseType::Long => "java/lang/Long",
         BaseType::Float => "java/lang/Float",
         BaseType::Double => "java/lang/Double",
-    };
-    let descriptor = format!("({})L{owner};", char::from(base.letter()));
-    let value_of = Member::of_class(owner, "valueOf", &descriptor);
-    code.invoke(opcode::INVOKESTATIC, value_of);
+    }
+}
+
+/// Converts a result of the advice on the stack to a type of the method. References are objects.
+fn convert(code: &mut Snippet, from: FieldType<'_>, to: FieldType<'_>) {
+    if !from.is_reference() {
+        return;
+    }
+    match to {
+        OBJECT => {}
+        FieldType::Base(base) => {
+            let owner = box_of(base);
+            code.with_type(opcode::CHECKCAST, owner);
+            let name = format!("{}Value", to.to_java(names::binary));
+            let descriptor = format!("(){}", char::from(base.letter()));
+            let value = Member::of_class(owner, &name, &descriptor);
+            code.invoke(opcode::INVOKEVIRTUAL, value);
+        }
+        FieldType::Class(name) | FieldType::Array(name) => {
+            code.with_type(opcode::CHECKCAST, &String::from_utf8_lossy(name));
+        }
+    }
 }
 
 fn push_nothing(code: &mut Snippet, expected: FieldType<'_>) {

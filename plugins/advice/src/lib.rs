@@ -2,11 +2,13 @@
 //!
 //! The command reads the annotations of the advice and prepares settings (`settings.rs`), with the class files
 //! for the program. This plugin selects the methods (`targets.rs`) and generates the calls
-//! (`code.rs`). It calls a class that catches the exceptions of the advice. A method of the advice
+//! (`code.rs`), and puts probes into the class that takes rows apart (`recorded.rs`). It calls a class that
+//! catches the exceptions of the advice. A method of the advice
 //! that does not fit a method of the program adds a note there; it is an error if its pattern names
 //! that class, and it fits none of its methods.
 
 mod code;
+mod recorded;
 mod settings;
 mod targets;
 
@@ -15,7 +17,7 @@ use classhook_sdk::opcode::is_return;
 use classhook_sdk::prelude::*;
 
 use code::{Advised, End, Misfit};
-use settings::{Hook, Settings, WrittenAdvice};
+use settings::{Effect as Use, Hook, Probes, Settings, WrittenAdvice};
 use targets::{OfClass, Targets};
 
 /// Calls advice.
@@ -30,6 +32,7 @@ struct Advice {
     targets: Targets,
     classes: Vec<Vec<u8>>,
     hooks: Vec<Hook>,
+    probes: Option<Probes>,
 }
 
 /// Classes of the JDK in which no advice runs, because the guard calls them.
@@ -53,12 +56,21 @@ impl Transformer for AdviceCalls {
     fn select(&self) -> Vec<String> {
         let selectors = self.advice.iter().flat_map(|it| it.targets.selectors());
         let mut selectors: Vec<String> = selectors.collect();
+        if self.advice.iter().any(|advice| advice.probes.is_some()) {
+            selectors.push(recorded::SELECTOR.to_owned());
+        }
         selectors.sort_unstable();
         selectors.dedup();
         selectors
     }
 
     fn transform(&self, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+        if recorded::is_row_class(&class.name()) {
+            let probes = self.advice.iter().filter_map(|it| it.probes.as_ref());
+            return probes
+                .into_iter()
+                .try_for_each(|it| recorded::add(it, class, plan));
+        }
         for advice in &self.advice {
             if let Some(targets) = advice.targets.of_class(class) {
                 advice.add(&targets, class, plan)?;
@@ -102,6 +114,7 @@ impl Advice {
             targets,
             classes,
             hooks: written.hooks,
+            probes: written.probes,
             patterns: written.methods.join(", "),
             at,
         })
@@ -168,28 +181,37 @@ impl Advice {
         plan: &mut Plan<'_>,
     ) -> Result {
         let mut is_pushed = false;
-        let mut popped = (false, false);
-        for is_entry in [true, false] {
+        for phase in Phase::ALL {
+            if phase == Phase::Exit && is_pushed {
+                self.drop_unread(advised, (guard, calls), plan)?;
+            }
             let hooks = self.hooks.iter().zip(effects.iter_mut());
-            for (hook, effect) in hooks.filter(|(hook, _)| hook.entry == is_entry) {
+            for (hook, effect) in hooks.filter(|(hook, _)| Phase::of(hook) == phase) {
                 for (at, end) in ends(hook).iter().enumerate() {
-                    let applied = match hook.keyed && !is_entry && !is_pushed {
+                    let mut code = match hook.keyed && !hook.entry && !is_pushed {
                         true => Err(
                             "@FromEntry has no value: the method with @OnEntry does not fit"
                                 .to_owned(),
                         ),
-                        false => apply(hook, *end, advised, calls, plan)?,
+                        false => advised.call(hook, *end, calls),
+                    };
+                    if phase == Phase::Skip {
+                        let ends = self.ends_of_skipped(advised, (guard, calls), is_pushed);
+                        code = code.and_then(|mut code| {
+                            advised.skip(&mut code, hook, &ends)?;
+                            Ok(code)
+                        });
+                    }
+                    let applied = match code {
+                        Ok(code) => apply(hook, *end, advised, &code, plan)?,
+                        Err(misfit) => Err(misfit),
                     };
                     if let Err(misfit) = &applied {
                         let Hook { name, at, .. } = hook;
                         let text = format!("no call of {name} ({at}): {misfit}");
                         plan.note(advised.method.entry(), &text);
-                    } else if hook.keyed {
-                        match end {
-                            End::Entry => is_pushed = true,
-                            End::Return => popped.0 = true,
-                            End::Throw => popped.1 = true,
-                        }
+                    } else {
+                        is_pushed |= hook.keyed && hook.entry;
                     }
                     let is_failed = applied.is_err();
                     effect.add(advised, applied);
@@ -199,15 +221,47 @@ impl Advice {
                 }
             }
         }
-        if is_pushed {
-            for (end, popped) in [(End::Return, popped.0), (End::Throw, popped.1)] {
-                let at = points(advised.method, end)?;
-                if !popped && !at.is_empty() {
-                    plan.insert(&at, &advised.drop_call(guard))?;
-                }
+        Ok(())
+    }
+
+    /// Ends calls whose value no advice reads.
+    fn drop_unread(
+        &self,
+        advised: &Advised<'_, '_>,
+        (guard, calls): (&str, &str),
+        plan: &mut Plan<'_>,
+    ) -> Result {
+        for end in [End::Return, End::Throw] {
+            let at = points(advised.method, end)?;
+            if !self.is_read(advised, calls, end) && !at.is_empty() {
+                plan.insert(&at, &advised.drop_call(guard))?;
             }
         }
         Ok(())
+    }
+
+    /// Checks whether advice reads the value from the entry at this end.
+    fn is_read(&self, advised: &Advised<'_, '_>, calls: &str, end: End) -> bool {
+        let mut readers = self.hooks.iter().filter(|hook| hook.keyed && !hook.entry);
+        readers.any(|hook| ends(hook).contains(&end) && advised.call(hook, end, calls).is_ok())
+    }
+
+    /// Returns the code at the end of a call whose body is skipped: that of advice at returns.
+    fn ends_of_skipped(
+        &self,
+        advised: &Advised<'_, '_>,
+        (guard, calls): (&str, &str),
+        is_pushed: bool,
+    ) -> Vec<Snippet> {
+        let mut ends = Vec::new();
+        if is_pushed && !self.is_read(advised, calls, End::Return) {
+            ends.push(advised.drop_call(guard));
+        }
+        let hooks = self.hooks.iter().filter(|hook| {
+            !hook.entry && self::ends(hook).contains(&End::Return) && (is_pushed || !hook.keyed)
+        });
+        ends.extend(hooks.filter_map(|hook| advised.call(hook, End::Return, calls).ok()));
+        ends
     }
 
     fn nothing_matches(&self, class: &Class<'_>, member: &str) -> Error {
@@ -229,6 +283,41 @@ impl Advice {
     }
 }
 
+/// The order in which methods of an advice run in one method of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// At the entry, with a value for the exit.
+    Keep,
+    /// At the entry.
+    Entry,
+    /// At the entry; the method may return there.
+    Skip,
+    /// At an end.
+    Exit,
+    /// Where an exception leaves the method, which returns instead.
+    Recover,
+}
+
+impl Phase {
+    const ALL: [Self; 5] = [
+        Self::Keep,
+        Self::Entry,
+        Self::Skip,
+        Self::Exit,
+        Self::Recover,
+    ];
+
+    fn of(hook: &Hook) -> Self {
+        match (hook.entry, hook.effect) {
+            (true, Use::SkipIfTrue | Use::SkipIfNotNull) => Self::Skip,
+            (true, _) if hook.keyed => Self::Keep,
+            (true, _) => Self::Entry,
+            (false, Use::Returned) if hook.on_throw => Self::Recover,
+            (false, _) => Self::Exit,
+        }
+    }
+}
+
 /// Returns the ends of a call at which a method of the advice runs.
 fn ends(hook: &Hook) -> &'static [End] {
     match (hook.entry, hook.on_return, hook.on_throw) {
@@ -244,18 +333,14 @@ fn apply(
     hook: &Hook,
     end: End,
     advised: &Advised<'_, '_>,
-    calls: &str,
+    code: &Snippet,
     plan: &mut Plan<'_>,
 ) -> Result<std::result::Result<(), Misfit>> {
-    let code = match advised.call(hook, end, calls) {
-        Ok(code) => code,
-        Err(misfit) => return Ok(Err(misfit)),
-    };
     let at = points(advised.method, end)?;
     if at.is_empty() {
         return Ok(Ok(()));
     }
-    if let Err(refused) = plan.insert(&at, &code) {
+    if let Err(refused) = plan.insert(&at, code) {
         return Ok(Err(refused.message));
     }
     let when = match end {

@@ -25,6 +25,40 @@ pub struct WrittenAdvice {
     pub classes: Vec<String>,
     /// The methods of the advice.
     pub hooks: Vec<Hook>,
+    /// The probes in the class that records its rows.
+    pub probes: Option<Probes>,
+}
+
+/// The probes of a class with advice. Their methods are among its classes.
+#[derive(Deserialize, Debug, Clone)]
+#[serde(deny_unknown_fields)]
+pub struct Probes {
+    /// Tables of rows.
+    pub tables: Vec<RowTable>,
+    /// Counts.
+    pub counts: Vec<Count>,
+}
+
+/// A table of rows.
+#[derive(Deserialize, Debug, Clone)]
+#[serde(deny_unknown_fields)]
+pub struct RowTable {
+    /// The method whose arguments are a row.
+    pub method: String,
+    /// The table's name.
+    pub table: String,
+    /// The names of the arguments.
+    pub columns: Vec<String>,
+}
+
+/// A count.
+#[derive(Deserialize, Debug, Clone)]
+#[serde(deny_unknown_fields)]
+pub struct Count {
+    /// The method whose calls are counted.
+    pub method: String,
+    /// Its name in the table.
+    pub name: String,
 }
 
 /// A method of the advice.
@@ -49,6 +83,29 @@ pub struct Hook {
     pub keyed: bool,
     /// The arguments before that.
     pub values: Vec<Binding>,
+    /// The use of the result.
+    #[serde(default)]
+    pub effect: Effect,
+    /// The position of the argument that the result replaces.
+    #[serde(default)]
+    pub position: u8,
+    /// The descriptor of the advice's own result.
+    #[serde(default)]
+    pub result: Option<String>,
+}
+
+/// The use of the result of a method of the guard. It has the first argument of such a method, and
+/// returns it if the advice fails.
+#[derive(Deserialize, Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[serde(rename_all = "kebab-case")]
+pub enum Effect {
+    #[default]
+    None,
+    SkipIfTrue,
+    SkipIfNotNull,
+    Argument,
+    Returned,
+    Thrown,
 }
 
 /// An argument of the guard's method.

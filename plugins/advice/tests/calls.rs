@@ -27,7 +27,7 @@ fn helpers() -> String {
     let classes = [
         java! { "class Own { static long start() { return 1; } static void end(long start, Object returned) {} }" },
         java! { "class Guard { static void drop(int call) {} }" },
-        java! { "class Calls { static void entry0(int call) {} static void exit1(Object returned, int call) {} static void exit2(Object self, int first) {} }" },
+        java! { "class Calls { static void entry0(int call) {} static void exit1(Object returned, int call) {} static void exit2(Object self, int first) {} static int used(int x) { return x; } static Object used(Object x) { return x; } static long used(long x) { return x; } static Throwable used(Throwable x) { return x; } static boolean used() { return true; } static Object skipped() { return null; } }" },
     ];
     let classes = classes.map(|bytes| format!("{:?}", base64(&bytes)));
     classes.join(", ")
@@ -181,4 +181,89 @@ fn nonsense_is_refused_with_the_place() {
         let error = error.expect_err(pattern).to_string();
         assert!(error.contains("Own.java:2: the pattern `"), "{error}");
     }
+}
+
+#[test]
+fn probes_are_put_into_the_own_methods_of_the_class_that_takes_rows_apart() {
+    let class = java! { "class $Classhook$0123456789abcdef$ProbedRows { static void row0_a(Object sql, long nanos) {} static void count0_a() {} static void row0_b(Object other) {} }" };
+    let probes = "[advice.probes]\ntables = [{ method = \"row0_a\", table = \"Slow\", columns = [\"sql\", \"nanos\"] }]\n\
+                  counts = [{ method = \"count0_a\", name = \"slow\" }]\n";
+    let settings = format!("{}{probes}", settings("\"Shop#find\"", &pair()));
+    let text = Harness::<AdviceCalls>::new(&settings)
+        .transform(&class)
+        .to_string();
+    for part in ["row0_a", "sql", "nanos", "count0_a", "Slow", "slow"] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert!(!text.contains("row0_b"), "{text}");
+}
+
+/// A method of the advice whose result takes the place of a value.
+fn with_effect(entry: bool, descriptor: &str, effect: &str, result: &str) -> String {
+    let more = format!(
+        "keyed = false\non-throw = {}\nvalues = []\neffect = \"{effect}\"\nresult = \"{result}\"",
+        effect == "thrown"
+    );
+    let more = more.replace(
+        "effect = \"thrown\"",
+        "on-return = false\neffect = \"thrown\"",
+    );
+    let call = if effect == "skip-if-not-null" {
+        "skipped"
+    } else {
+        "used"
+    };
+    let text = hook(entry, call, descriptor, &more);
+    match effect {
+        "thrown" => text.replacen("on-return = true\n", "", 1),
+        _ => text,
+    }
+}
+
+#[test]
+fn results_of_advice_take_the_place_of_values() {
+    let object = "Ljava/lang/Object;";
+    for (entry, descriptor, effect, result, parts) in [
+        (true, "(I)I", "argument", "I", "store argument 0"),
+        (
+            true,
+            "(Ljava/lang/Object;)Ljava/lang/Object;",
+            "argument",
+            object,
+            "intValue",
+        ),
+        (false, "(J)J", "returned", "J", "lload own 0"),
+        (
+            false,
+            "(Ljava/lang/Object;)Ljava/lang/Object;",
+            "returned",
+            object,
+            "longValue",
+        ),
+        (
+            false,
+            "(Ljava/lang/Throwable;)Ljava/lang/Throwable;",
+            "thrown",
+            "Ljava/lang/Exception;",
+            "aload own 0",
+        ),
+        (true, "()Z", "skip-if-true", "Z", "lreturn"),
+        (
+            true,
+            "()Ljava/lang/Object;",
+            "skip-if-not-null",
+            object,
+            "longValue",
+        ),
+    ] {
+        let hooks = [with_effect(entry, descriptor, effect, result)];
+        let transformed = transform("\"Shop#find\"", &hooks);
+        let text = transformed.to_string();
+        assert!(text.contains(parts), "{effect}: {text}");
+        assert!(transformed.error().is_none(), "{effect}");
+    }
+    let hooks = [with_effect(false, "(I)I", "returned", "I")];
+    let text = transform("\"*#find\"", &hooks).to_string();
+    let reason = "the result of the advice has the type int, and that of the method long";
+    assert!(text.contains(reason), "{text}");
 }

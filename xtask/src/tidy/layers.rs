@@ -196,6 +196,7 @@ const LAYERS: [Layer; 60] = [
             "classhook-jvms",
             "classhook-globs",
             "errors",
+            "classhook-fingerprint",
             "attach",
             "local-files",
             "coverage-inputs",

@@ -13,4 +13,7 @@ import java.lang.annotation.Target;
 public @interface OnEntry {
     /** Lets an exception of the method reach the program, instead of counting and swallowing it. */
     boolean rethrow() default false;
+
+    /** The result for which the body of the advised method does not run. Methods with {@link OnExit} run nevertheless. */
+    SkipIf skipIf() default SkipIf.NEVER;
 }

@@ -6,7 +6,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * The method runs when an advised method ends. Its result is {@code void}.
+ * The method runs when an advised method ends. Its result is {@code void}, or has a use by {@link ReplaceReturned} or
+ * {@link ReplaceThrown}.
  */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.CLASS)

@@ -1,0 +1,171 @@
+//! Advice that replaces arguments, results and exceptions, and skips bodies.
+
+use crate::support::command::classhook;
+use e2e_tests::java::{Java, Run};
+use e2e_tests::jdks::{self, Jdk};
+use e2e_tests::{javac, scratch, workspace};
+use std::path::{Path, PathBuf};
+
+fn file(name: &str) -> PathBuf {
+    workspace::test_file(&format!("java/advice/{name}.java"))
+}
+
+/// Compiles the program for the oldest release.
+fn shop(folder: &Path) -> PathBuf {
+    let options = ["--release", "8", "-Xlint:-options"];
+    javac::compile(&jdks::newest(), &[&file("Shop")], folder, &options)
+}
+
+fn every_release() -> Vec<Jdk> {
+    jdks::eight().into_iter().chain(jdks::main_two()).collect()
+}
+
+fn expect_replaced(jdk: &Jdk, run: &Run) {
+    run.assert_success();
+    let expected = "\
+recovers from full
+depth 1 100
+depth 2 101
+depth 3 102
+given null
+1130 7.5 7 another no name 102 skipped ann 3 2
+";
+    let lines = |text: &str| {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(
+        lines(&run.stdout),
+        lines(expected),
+        "{jdk}: {}",
+        run.report()
+    );
+    run.assert_stderr("the advice Replacing.Add.same (Replacing.java:")
+        .assert_stderr("java.lang.IllegalStateException: stays as it is");
+}
+
+#[test]
+fn advice_replaces_values_and_skips_bodies() {
+    for jdk in every_release() {
+        let folder = scratch();
+        let run = Java::program(workspace::classhook())
+            .variable("CLASSHOOK_AGENT", workspace::agent_library())
+            .folder(folder.path())
+            .arguments(&["run", "--advice"])
+            .argument(file("Replacing"))
+            .argument("--")
+            .argument(jdk.tool("java"))
+            .arguments(&["-Xverify:all", "-Xcheck:jni", "-cp"])
+            .argument(shop(folder.path()))
+            .argument("Shop")
+            .run();
+        expect_replaced(&jdk, &run);
+    }
+}
+
+#[test]
+fn classes_on_disk_have_replaced_values_as_well() {
+    let folder = scratch();
+    let classes = shop(folder.path());
+    let out = folder.path().join("advised");
+    let advice = file("Replacing");
+    let words = [
+        classes.to_str(),
+        Some("-o"),
+        out.to_str(),
+        Some("--advice"),
+        advice.to_str(),
+    ];
+    let mut all = vec!["instrument"];
+    all.extend(words.map(|word| word.expect("text")));
+    classhook(&all).assert_success();
+    for jdk in every_release() {
+        let run = Java::new(&jdk)
+            .options(&["-Xverify:all"])
+            .class_path(&[&out])
+            .main("Shop")
+            .run();
+        expect_replaced(&jdk, &run);
+    }
+}
+
+/// Writes a source with one method of an advice, and returns the result of `classhook advice check` with it.
+fn checked(pattern: &str, method: &str) -> Run {
+    let folder = scratch();
+    let classes = shop(folder.path());
+    let source = folder.path().join("A.java");
+    let text = format!(
+        "import io.github.classhook.advice.*;\n@Advice(\"{pattern}\")\nclass A {{\n  {method}\n}}\n"
+    );
+    std::fs::write(&source, text).expect("written");
+    let (source, classes) = (
+        source.to_str().expect("text"),
+        classes.to_str().expect("text"),
+    );
+    classhook(&["advice", "check", source, "--classes", classes])
+}
+
+#[test]
+fn effects_that_no_method_can_have_are_refused_with_their_line() {
+    for (pattern, method, told) in [
+        (
+            "Shop#half",
+            "@OnExit @ReplaceReturned static int f() { return 1; }",
+            "the result of the advice has the type int, and that of the method double",
+        ),
+        (
+            "Shop#half",
+            "@OnEntry @ReplaceArgument(0) static String f() { return null; }",
+            "@ReplaceArgument of the advice has the type java.lang.String, and that of the method double",
+        ),
+        (
+            "Shop#half",
+            "@OnEntry @ReplaceArgument(3) static double f() { return 1; }",
+            "@ReplaceArgument(3): the method has 1 parameter",
+        ),
+        (
+            "Shop#nothing",
+            "@OnExit @ReplaceReturned static Object f() { return null; }",
+            "@ReplaceReturned: the method returns nothing",
+        ),
+        (
+            "Shop#<init>",
+            "@OnEntry(skipIf = SkipIf.TRUE) static boolean f() { return true; }",
+            "a constructor or static initializer runs to its end",
+        ),
+        (
+            "Shop#half",
+            "@OnEntry(skipIf = SkipIf.TRUE) static int f() { return 1; }",
+            "A.java:4: f returns int; expected boolean",
+        ),
+        (
+            "Shop#half",
+            "@OnEntry(skipIf = SkipIf.NOT_NULL) static int f() { return 1; }",
+            "A.java:4: f returns int; expected an object",
+        ),
+        (
+            "Shop#half",
+            "@OnEntry @ReplaceReturned static double f() { return 1; }",
+            "A.java:4: the result of f can be used so with @OnExit alone",
+        ),
+        (
+            "Shop#half",
+            "@OnExit @ReplaceThrown static Throwable f() { return null; } @OnExit @ReplaceReturned static void g() {}",
+            "A.java:4: g is void, so it has no value to use",
+        ),
+        (
+            "Shop#half",
+            "@OnExit @ReplaceThrown @ReplaceReturned static Throwable f() { return null; }",
+            "A.java:4: the result of f is used in two ways",
+        ),
+        (
+            "Shop#half",
+            "@OnExit(onReturn = true) @ReplaceThrown static Throwable f() { return null; }",
+            "A.java:4: f replaces an exception, so onReturn has to be false",
+        ),
+    ] {
+        let run = checked(pattern, method);
+        run.assert_exit(2).assert_stderr(told);
+    }
+}
