@@ -40,7 +40,7 @@ pub use capture::{CaptureSpec, JvmValue, MAX_TEXT, frame_word};
 pub use coroutines::{Continuations, Kept};
 pub use counters::{Counter, Counters};
 pub use current::{Jvm, NewThread, ThreadCell, unrecorded};
-pub use limits::{MAX_PROGRAMS, MAX_SPANS};
+pub use limits::{MAX_PLUGIN_BYTES, MAX_PROGRAMS, MAX_SPANS};
 pub use method_name::MethodName;
 pub use opened::{MAX_OPENED, OpenedWriter, Opening, Shape, UNKNOWN_LEFT};
 pub use runtime::{Drained, Runtime};

@@ -1,5 +1,6 @@
 //! Code that tests of several jobs share.
 
+pub mod advice;
 pub mod agent;
 pub mod command;
 pub mod documents;

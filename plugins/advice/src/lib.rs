@@ -294,7 +294,7 @@ enum Phase {
     Skip,
     /// At an end.
     Exit,
-    /// Where an exception leaves the method, which returns instead.
+    /// At an exception that leaves the method; the method returns instead.
     Recover,
 }
 

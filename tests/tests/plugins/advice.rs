@@ -1,24 +1,12 @@
 //! Advice in Java: at the start of a program, in a running one, and in classes on disk.
 
+use crate::support::advice::{OWN, file, instrumented, run_from, shop};
 use crate::support::command::{LATE, classhook};
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::servant::Servant;
 use e2e_tests::{javac, scratch, workspace};
 use std::path::{Path, PathBuf};
-
-/// The output of `Shop` itself.
-const OWN: &str = "129 2.5 2 full no name 3 hello ann 3 2";
-
-fn file(name: &str) -> PathBuf {
-    workspace::test_file(&format!("java/advice/{name}.java"))
-}
-
-/// Compiles the program for the oldest release.
-fn shop(folder: &Path) -> PathBuf {
-    let options = ["--release", "8", "-Xlint:-options"];
-    javac::compile(&jdks::newest(), &[&file("Shop")], folder, &options)
-}
 
 /// Runs `classhook run` with advice and further options before a JVM of this JDK.
 fn run(jdk: &Jdk, folder: &Path, options: &[&str]) -> Run {
@@ -214,25 +202,10 @@ fn advice_enters_a_running_program_and_leaves_it() {
 #[test]
 fn advice_is_written_into_classes_on_disk() {
     let folder = scratch();
-    let classes = shop(folder.path());
-    let out = folder.path().join("advised");
-    let typed = file("Typed");
-    let words = [
-        classes.to_str(),
-        Some("-o"),
-        out.to_str(),
-        Some("--advice"),
-        typed.to_str(),
-    ];
-    let mut all = vec!["instrument"];
-    all.extend(words.map(|word| word.expect("text")));
-    classhook(&all).assert_success();
+    let (run, classes) = instrumented(folder.path(), "Typed");
+    run.assert_success();
     for jdk in every_release() {
-        let run = Java::new(&jdk)
-            .options(&["-Xverify:all"])
-            .class_path(&[&out])
-            .main("Shop")
-            .run();
+        let run = run_from(&jdk, &classes);
         run.assert_success();
         assert!(
             run.stdout.contains("sum 1.5 129 Long shop x"),

@@ -1,24 +1,9 @@
 //! Advice that replaces arguments, results and exceptions, and skips bodies.
 
-use crate::support::command::classhook;
+use crate::support::advice::{checked, file, instrumented, oldest_and_main_two, run_from, shop};
 use e2e_tests::java::{Java, Run};
-use e2e_tests::jdks::{self, Jdk};
-use e2e_tests::{javac, scratch, workspace};
-use std::path::{Path, PathBuf};
-
-fn file(name: &str) -> PathBuf {
-    workspace::test_file(&format!("java/advice/{name}.java"))
-}
-
-/// Compiles the program for the oldest release.
-fn shop(folder: &Path) -> PathBuf {
-    let options = ["--release", "8", "-Xlint:-options"];
-    javac::compile(&jdks::newest(), &[&file("Shop")], folder, &options)
-}
-
-fn every_release() -> Vec<Jdk> {
-    jdks::eight().into_iter().chain(jdks::main_two()).collect()
-}
+use e2e_tests::jdks::Jdk;
+use e2e_tests::{scratch, workspace};
 
 fn expect_replaced(jdk: &Jdk, run: &Run) {
     run.assert_success();
@@ -47,7 +32,7 @@ given null
 
 #[test]
 fn advice_replaces_values_and_skips_bodies() {
-    for jdk in every_release() {
+    for jdk in oldest_and_main_two() {
         let folder = scratch();
         let run = Java::program(workspace::classhook())
             .variable("CLASSHOOK_AGENT", workspace::agent_library())
@@ -67,43 +52,18 @@ fn advice_replaces_values_and_skips_bodies() {
 #[test]
 fn classes_on_disk_have_replaced_values_as_well() {
     let folder = scratch();
-    let classes = shop(folder.path());
-    let out = folder.path().join("advised");
-    let advice = file("Replacing");
-    let words = [
-        classes.to_str(),
-        Some("-o"),
-        out.to_str(),
-        Some("--advice"),
-        advice.to_str(),
-    ];
-    let mut all = vec!["instrument"];
-    all.extend(words.map(|word| word.expect("text")));
-    classhook(&all).assert_success();
-    for jdk in every_release() {
-        let run = Java::new(&jdk)
-            .options(&["-Xverify:all"])
-            .class_path(&[&out])
-            .main("Shop")
-            .run();
-        expect_replaced(&jdk, &run);
+    let (run, classes) = instrumented(folder.path(), "Replacing");
+    run.assert_success();
+    for jdk in oldest_and_main_two() {
+        expect_replaced(&jdk, &run_from(&jdk, &classes));
     }
 }
 
-/// Writes a source with one method of an advice, and returns the result of `classhook advice check` with it.
-fn checked(pattern: &str, method: &str) -> Run {
-    let folder = scratch();
-    let classes = shop(folder.path());
-    let source = folder.path().join("A.java");
-    let text = format!(
-        "import io.github.classhook.advice.*;\n@Advice(\"{pattern}\")\nclass A {{\n  {method}\n}}\n"
-    );
-    std::fs::write(&source, text).expect("written");
-    let (source, classes) = (
-        source.to_str().expect("text"),
-        classes.to_str().expect("text"),
-    );
-    classhook(&["advice", "check", source, "--classes", classes])
+/// Checks a source with one method of an advice.
+fn check(pattern: &str, method: &str) -> Run {
+    checked(&format!(
+        "@Advice(\"{pattern}\")\nclass A {{\n  {method}\n}}"
+    ))
 }
 
 #[test]
@@ -165,7 +125,7 @@ fn effects_that_no_method_can_have_are_refused_with_their_line() {
             "A.java:4: f replaces an exception, so onReturn has to be false",
         ),
     ] {
-        let run = checked(pattern, method);
+        let run = check(pattern, method);
         run.assert_exit(2).assert_stderr(told);
     }
 }

@@ -1,29 +1,15 @@
 //! Rows and counts of advice: into the event file, and from there to tables and JSON lines.
 
+use crate::support::advice::{
+    OWN, checked, file, instrumented, oldest_and_main_two, run_from, shop,
+};
 use crate::support::command::{LATE, classhook};
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
 use e2e_tests::servant::Servant;
 use e2e_tests::{javac, scratch, workspace};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
-
-/// The output of `Shop` itself.
-const OWN: &str = "129 2.5 2 full no name 3 hello ann 3 2";
-
-fn file(name: &str) -> PathBuf {
-    workspace::test_file(&format!("java/advice/{name}.java"))
-}
-
-/// Compiles the program for the oldest release.
-fn shop(folder: &Path) -> PathBuf {
-    let options = ["--release", "8", "-Xlint:-options"];
-    javac::compile(&jdks::newest(), &[&file("Shop")], folder, &options)
-}
-
-fn every_release() -> Vec<Jdk> {
-    jdks::eight().into_iter().chain(jdks::main_two()).collect()
-}
+use std::path::Path;
 
 /// Runs the program with an advice that records into `folder/rows`.
 fn recorded(jdk: &Jdk, folder: &Path, name: &str, more: &[&str]) -> Run {
@@ -64,7 +50,7 @@ fn rows(folder: &Path, table: &str) -> Vec<Value> {
 
 #[test]
 fn advice_records_rows_counts_and_times() {
-    for jdk in every_release() {
+    for jdk in oldest_and_main_two() {
         let folder = scratch();
         let run = recorded(&jdk, folder.path(), "Recording", &[]);
         run.assert_success();
@@ -130,7 +116,7 @@ fn records_are_rows_whatever_classes_are_selected() {
 
 #[test]
 fn advice_records_in_a_running_program_until_it_leaves() {
-    for jdk in every_release() {
+    for jdk in oldest_and_main_two() {
         let folder = scratch();
         let classes = shop(folder.path());
         let java = Java::new(&jdk).options(&["-Xverify:all"]);
@@ -176,20 +162,11 @@ fn other_plugins_do_not_see_the_class_that_takes_rows_apart() {
     assert!(holds(b"Shop") && !holds(b"ProbedRows"));
 }
 
-/// Writes a source with one advice, and returns the result of `classhook advice check` with it.
-fn checked(body: &str) -> Run {
-    let folder = scratch();
-    let classes = shop(folder.path());
-    let source = folder.path().join("A.java");
-    let text = format!(
-        "import io.github.classhook.advice.*;\n@Advice(\"Shop#half\")\nclass A {{\n  @OnExit static void f(@Method String m) {{\n    {body}\n  }}\n}}\n"
-    );
-    std::fs::write(&source, text).expect("written");
-    let (source, classes) = (
-        source.to_str().expect("text"),
-        classes.to_str().expect("text"),
-    );
-    classhook(&["advice", "check", source, "--classes", classes])
+/// Checks a source with one advice, whose method has this body.
+fn check(body: &str) -> Run {
+    checked(&format!(
+        "@Advice(\"Shop#half\")\nclass A {{\n  @OnExit static void f(@Method String m) {{\n    {body}\n  }}\n}}"
+    ))
 }
 
 #[test]
@@ -217,7 +194,7 @@ fn rows_that_nobody_could_read_are_refused_with_their_line() {
             "the table t has the keys a elsewhere, and b here",
         ),
     ] {
-        let run = checked(body);
+        let run = check(body);
         run.assert_exit(2)
             .assert_stderr("error[H0740]: A.java:5: ")
             .assert_stderr(told);
@@ -227,27 +204,11 @@ fn rows_that_nobody_could_read_are_refused_with_their_line() {
 #[test]
 fn classes_on_disk_record_no_rows_and_the_command_says_so() {
     let folder = scratch();
-    let classes = shop(folder.path());
-    let out = folder.path().join("advised");
-    let advice = file("Recording");
-    let words = [
-        classes.to_str(),
-        Some("-o"),
-        out.to_str(),
-        Some("--advice"),
-        advice.to_str(),
-    ];
-    let mut all = vec!["instrument"];
-    all.extend(words.map(|word| word.expect("text")));
-    classhook(&all)
-        .assert_success()
+    let (run, classes) = instrumented(folder.path(), "Recording");
+    run.assert_success()
         .assert_stderr("warning[H0745]: the rows of the advice are lost");
-    for jdk in every_release() {
-        let run = Java::new(&jdk)
-            .options(&["-Xverify:all"])
-            .class_path(&[&out])
-            .main("Shop")
-            .run();
+    for jdk in oldest_and_main_two() {
+        let run = run_from(&jdk, &classes);
         run.assert_success();
         assert_eq!(run.stdout.trim(), OWN, "{jdk}: {}", run.report());
     }
