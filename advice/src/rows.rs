@@ -383,8 +383,9 @@ fn table_and_keys(array: Array) -> Option<(String, Vec<String>)> {
 mod tests {
     use super::*;
 
-    fn found(constants: Option<(&str, &[(usize, &str)], usize)>) -> Option<(String, Vec<String>)> {
-        let (table, texts, length) = constants?;
+    fn found(
+        (table, texts, length): (&str, &[(usize, &str)], usize),
+    ) -> Option<(String, Vec<String>)> {
         let texts = texts.iter().map(|(at, text)| (*at, (*text).to_owned()));
         table_and_keys(Array {
             table: Some(table.to_owned()),
@@ -397,17 +398,14 @@ mod tests {
     fn keys_are_constants_with_a_value_each() {
         let keys = vec!["sql".to_owned(), "nanos".to_owned()];
         let pairs = [(0, "sql"), (1, "a value"), (2, "nanos")];
+        assert_eq!(found(("slow", &pairs, 4)), Some(("slow".to_owned(), keys)));
+        assert_eq!(found(("slow", &pairs, 3)), None);
+        assert_eq!(found(("slow", &pairs[..2], 4)), None);
         assert_eq!(
-            found(Some(("slow", &pairs, 4))),
-            Some(("slow".to_owned(), keys))
-        );
-        assert_eq!(found(Some(("slow", &pairs, 3))), None);
-        assert_eq!(found(Some(("slow", &pairs[..2], 4))), None);
-        assert_eq!(
-            found(Some(("slow", &[], 0))),
+            found(("slow", &[], 0)),
             Some(("slow".to_owned(), Vec::new()))
         );
-        assert_eq!(found(Some(("slow", &[], usize::MAX))), None);
+        assert_eq!(found(("slow", &[], usize::MAX)), None);
     }
 
     #[test]

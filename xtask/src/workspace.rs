@@ -118,12 +118,19 @@ pub fn output_of(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Formats the command line as a reader would type it.
+/// Arguments of a command line that are shown: cargo gets some thousand of those that build tests.
+const SHOWN_ARGUMENTS: usize = 30;
+
+/// Formats the command line as a reader would type it; a long one is cut.
 pub fn shown(command: &Command) -> String {
     let mut line = command.get_program().to_string_lossy().into_owned();
-    for argument in command.get_args() {
+    for argument in command.get_args().take(SHOWN_ARGUMENTS) {
         line.push(' ');
         line.push_str(&argument.to_string_lossy());
+    }
+    let more = command.get_args().len().saturating_sub(SHOWN_ARGUMENTS);
+    if more > 0 {
+        line.push_str(&format!(" … ({more} more arguments)"));
     }
     line
 }
