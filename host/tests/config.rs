@@ -216,7 +216,7 @@ fn advice_is_a_plugin_with_the_configuration_in_a_file() {
     let config = Config::from_options(&more).unwrap();
     let advice = config.plugins.last().unwrap();
     assert!(advice.config["advice"].is_array());
-    assert_eq!(advice.grant, ["helpers", "rewrite", "boot"]);
+    assert_eq!(advice.grant, ["helpers", "probes", "rewrite", "boot"]);
     assert_eq!(advice.select, ["a.B"]);
 }
 

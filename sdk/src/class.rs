@@ -284,6 +284,7 @@ impl<'a> Class<'a> {
     ///
     /// # Errors
     /// If a code array cannot be decoded, and those of `visit`.
+    #[track_caller]
     pub fn each_code(
         &self,
         mut visit: impl FnMut(&CodeView<'_>) -> error::Result,

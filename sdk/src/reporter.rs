@@ -129,6 +129,7 @@ impl<'a> Recorded<'a> {
     ///
     /// # Errors
     /// If the rows belong to several tables, or a quantile is not between 0 and 1.
+    #[track_caller]
     pub fn quantiles<'r>(
         self,
         rows: impl IntoIterator<Item = &'r SumRow>,
@@ -227,6 +228,7 @@ impl<'a> Report<'a> {
     /// # Errors
     /// If the cells do not fit the columns, or the report has more than 64 tables; no row is then
     /// added.
+    #[track_caller]
     pub fn add<R, C>(&mut self, table: &Table, rows: R) -> Result
     where
         R: IntoIterator,

@@ -35,13 +35,21 @@ struct Advice {
     probes: Option<Probes>,
 }
 
-/// Classes of the JDK in which no advice runs, because the guard calls them.
-const OF_GUARD: [&str; 4] = [
-    "java/lang/ThreadLocal",
-    "java/lang/ThreadLocal$ThreadLocalMap",
+/// Classes of the JDK in which no advice runs, because the guard calls them before it knows that the thread runs advice.
+const OF_GUARD: [&str; 6] = [
+    "java/lang/Object",
     "java/lang/Thread",
-    "java/util/concurrent/atomic/AtomicIntegerArray",
+    "java/lang/ThreadLocal",
+    "java/lang/ref/Reference",
+    "java/lang/ref/WeakReference",
+    "java/util/concurrent/atomic/AtomicInteger",
 ];
+
+/// Checks whether the guard calls this class, or a class nested in it.
+fn is_of_guard(class: &str) -> bool {
+    let outer = class.split_once('$').map_or(class, |(outer, _)| outer);
+    OF_GUARD.contains(&outer)
+}
 
 impl Transformer for AdviceCalls {
     type Config = Settings;
@@ -133,7 +141,7 @@ impl Advice {
                 None => Ok(()),
             };
         }
-        if OF_GUARD.contains(&class_name.as_str()) {
+        if is_of_guard(&class_name) {
             let text = format!(
                 "no advice runs in {}: the code around each advice calls it",
                 class.dotted_name()

@@ -1,7 +1,6 @@
 package io.github.classhook.advice;
 
 import java.util.Arrays;
-import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
  * Runs between program and advice. Generated methods call it, in the order {@link #enter} or {@link #push} or
@@ -25,13 +24,16 @@ final class AdviceGuard {
 
     private static final ThreadLocal<Object[]> STATES = new ThreadLocal<>();
 
-    /** The failures of each method with advice. */
-    private static final AtomicIntegerArray FAILURES = new AtomicIntegerArray(64);
+    /** The failures of each method with advice. An atomic array would need code of the JDK that may have advice, too. */
+    private static final int[] FAILURES = new int[64];
 
     private AdviceGuard() {}
 
-    /** Returns the state of this thread, or null if it runs advice already. */
+    /** Returns the state of this thread, or null if it runs advice already, or this class is still being initialised. */
     static Object[] enter() {
+        if (STATES == null) {
+            return null;
+        }
         Object[] state = STATES.get();
         if (state == null) {
             state = new Object[] {new int[2], new int[4], new long[4], new Object[4]};
@@ -144,7 +146,7 @@ final class AdviceGuard {
     /** The advice has thrown this, which the program does not see. */
     static void failed(Throwable thrown, String advice, int number) {
         try {
-            int times = FAILURES.incrementAndGet(number);
+            int times = count(number);
             if (times == 1) {
                 System.err.println("warning[H0744]: the advice " + advice + " has thrown an exception, which the program does not see");
                 thrown.printStackTrace();
@@ -155,6 +157,10 @@ final class AdviceGuard {
             // There is no stack or memory left to report it.
         }
         passed(thrown);
+    }
+
+    private static synchronized int count(int number) {
+        return ++FAILURES[number];
     }
 
     private static boolean isPowerOfTen(int number) {
