@@ -67,6 +67,18 @@ impl Java {
         }
     }
 
+    /// Writes HotSpot's log of compilations into this file, and everything else that HotSpot would print to standard
+    /// output. There its lines would be anywhere between the program's, since other threads print them.
+    pub fn compilation_log(self, file: &Path) -> Self {
+        self.options(&[
+            "-XX:+UnlockDiagnosticVMOptions",
+            "-XX:+PrintCompilation",
+            "-XX:-DisplayVMOutput",
+            "-XX:+LogVMOutput",
+        ])
+        .option(format!("-XX:LogFile={}", file.display()))
+    }
+
     /// Adds an option of the JVM, such as `-Xverify:all`.
     pub fn option(mut self, option: impl AsRef<OsStr>) -> Self {
         self.options.push(option.as_ref().to_owned());
