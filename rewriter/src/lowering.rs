@@ -4,7 +4,7 @@ use crate::arithmetic::short_distance;
 use crate::bytes::write_at;
 use crate::pool::PoolWriter;
 use crate::snippet::{Operation, Snippet, Value};
-use crate::typing::MethodContext;
+use crate::typing::{MethodContext, Type};
 use jvms::descriptor::{BaseType, FieldType, Parameters};
 use jvms::opcode;
 
@@ -69,7 +69,7 @@ impl Lowering<'_, '_> {
             }
             Operation::StoreArgument(index) => {
                 let argument = self.context.arguments.get(usize::from(*index))?;
-                self.local(store_opcode(argument.kind), argument.slot);
+                self.local(Type::of(argument.kind).store_opcode(), argument.slot);
             }
             Operation::Push(value) => self.constant(value)?,
             Operation::Invoke(code, member) => {
@@ -203,11 +203,6 @@ impl Lowering<'_, '_> {
 }
 
 /// Returns the instruction that loads a value of this type.
-pub(crate) fn store_opcode(kind: FieldType<'_>) -> u8 {
-    load_opcode(kind) + (opcode::ISTORE - opcode::ILOAD)
-}
-
-/// Returns `iload` to `aload` for a type.
 pub(crate) fn load_opcode(kind: FieldType<'_>) -> u8 {
     match kind {
         FieldType::Base(BaseType::Long) => opcode::LLOAD,
