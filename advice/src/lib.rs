@@ -7,7 +7,7 @@
 //! | [`model`] | the classes with advice, read from class files and checked |
 //! | [`guard`] | the class between program and advice |
 //! | [`rows`] | the tables and counts that the code of an advice records |
-//! | [`probed_rows`] | the class with a method for each of these, to which the plugin adds a probe |
+//! | [`probed_rows`] | the class with one method for each table and count; the plugin adds a probe to each method |
 //! | [`settings`] | values for the fields with `@Setting` |
 //! | [`prepared`] | the configuration of the bundled plugin `advice` |
 //!

@@ -33,7 +33,7 @@ pub struct ProbedRows<'a> {
 }
 
 impl<'a> ProbedRows<'a> {
-    /// Creates the class; `None` if the advice does not use `Events`.
+    /// Creates the class. Returns `None` for an advice that does not use `Events`.
     #[must_use]
     pub fn of(advice: &'a AdviceClass) -> Option<Self> {
         let recorded = &advice.recorded;

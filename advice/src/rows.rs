@@ -2,20 +2,18 @@
 //!
 //! An event has fixed names of its values, so each table gets a method of its own, with a probe in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use errors::{Error, codes};
 use jvms::access_flags::{ACC_PRIVATE, ACC_STATIC, ACC_SYNTHETIC};
 use jvms::opcode;
+use plan_rules::limits::MAX_EVENT_VALUES;
+use plan_rules::row::{MAX_NAME_BYTES, is_name};
 use rewriter::{ClassFile, Instruction, MemberRef, Method};
 
 use crate::annotations::Found;
 use crate::api::{EVENTS_NAME, STACK_TRACE_NAME};
 
-/// Maximum number of columns, which is that of the values of an event.
-pub const MAX_COLUMNS: usize = 16;
-/// Maximum length of a name of a table or column.
-const MAX_NAME: usize = 64;
 /// The table of `Events.time`.
 const TIMES: &str = "times";
 
@@ -80,6 +78,14 @@ struct Call {
     kind: Kind,
 }
 
+impl Call {
+    /// Returns table and keys, or the name of a count.
+    fn constants(&self) -> Result<&(String, Vec<String>), Error> {
+        let constants = self.constants.as_ref();
+        constants.map_err(|text| wrong(&self.at, text))
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Object,
@@ -88,98 +94,117 @@ enum Kind {
     Time,
 }
 
-/// Finds the tables and counts that the code of these classes records.
+/// Reads the tables and counts of an advice from the code of its classes.
 ///
 /// # Errors
 /// `H0740` for a table, column or name that is unknown before the program runs, or unsuitable.
 pub fn find(classes: &[&ClassFile<'_>]) -> Result<Recorded, Error> {
     let mut calls = Vec::new();
-    let mut is_used = false;
     for class in classes {
-        let pool = class.pool();
-        let names = (1..pool.count()).filter_map(|at| pool.class_name(rewriter::PoolIndex(at)));
-        is_used |= names
-            .into_iter()
-            .any(|name| name == EVENTS_NAME || name == STACK_TRACE_NAME);
         for method in class.methods() {
             calls_of(class, &method, &mut calls);
         }
     }
     let mut found = Recorded {
-        is_used,
+        is_used: classes.iter().any(|class| names_events(class)),
         ..Recorded::default()
     };
     if let Some(first) = calls.iter().find(|call| call.kind == Kind::Object) {
-        for class in classes {
-            found.tables.extend(row_class(class)?);
-        }
-        if found.tables.is_empty() {
-            let text = "Events.record has no class of rows; write a record, or a class with @Row";
-            return Err(wrong(&first.at, text));
-        }
+        found.tables = row_classes(classes, first)?;
     }
     if calls.iter().any(|call| call.kind == Kind::Time) {
-        let columns = vec![
-            Column::new("name", "Ljava/lang/String;"),
-            Column::new("nanos", "J"),
-        ];
-        found.tables.push(RowTable {
-            name: TIMES.to_owned(),
-            source: Source::Times,
-            columns,
-        });
+        found.tables.push(times());
     }
-    let mut pairs: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut pairs = BTreeMap::new();
     for call in &calls {
-        if !matches!(call.kind, Kind::Count | Kind::Pairs) {
-            continue;
+        match call.kind {
+            Kind::Pairs => add_pairs(call, &mut pairs)?,
+            Kind::Count => add_count(call, &mut found.counts)?,
+            Kind::Object | Kind::Time => {}
         }
-        let (name, keys) = match &call.constants {
-            Ok(constants) => constants.clone(),
-            Err(text) => return Err(wrong(&call.at, text)),
-        };
-        if call.kind == Kind::Count {
-            if !found.counts.contains(&name) {
-                found.counts.push(name);
-            }
-            continue;
-        }
-        for named in keys.iter().chain([&name]) {
-            expect_name(&call.at, named)?;
-        }
-        let known = pairs.entry(name.clone()).or_insert_with(|| keys.clone());
-        if *known != keys {
-            let (known, keys) = (known.join(", "), keys.join(", "));
-            let text = format!("the table {name} has the keys {known} elsewhere, and {keys} here");
-            return Err(wrong(&call.at, &text));
-        }
-        expect_columns(&call.at, keys.len())?;
     }
-    found.tables.extend(pairs.into_iter().map(|(name, keys)| {
-        RowTable {
-            name,
-            source: Source::Pairs,
-            columns: keys
-                .iter()
-                .map(|key| Column::new(key, "Ljava/lang/Object;"))
-                .collect(),
-        }
-    }));
-    let mut names: Vec<&str> = found
-        .tables
-        .iter()
-        .map(|table| table.name.as_str())
-        .collect();
-    names.sort_unstable();
-    match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => {
+    found.tables.extend(pairs.into_iter().map(table_of_pairs));
+    expect_different(&found.tables, &calls)?;
+    Ok(found)
+}
+
+/// Checks whether a class names `Events` or its stacks.
+fn names_events(class: &ClassFile<'_>) -> bool {
+    let pool = class.pool();
+    let mut names = (1..pool.count()).filter_map(|at| pool.class_name(rewriter::PoolIndex(at)));
+    names.any(|name| name == EVENTS_NAME || name == STACK_TRACE_NAME)
+}
+
+/// Returns the tables of records and of classes with `@Row`, of which `call` needs one.
+fn row_classes(classes: &[&ClassFile<'_>], call: &Call) -> Result<Vec<RowTable>, Error> {
+    let tables = classes.iter().map(|class| row_class(class));
+    let tables: Vec<RowTable> = tables
+        .filter_map(Result::transpose)
+        .collect::<Result<_, _>>()?;
+    if tables.is_empty() {
+        let text = "Events.record has no class of rows; write a record, or a class with @Row";
+        return Err(wrong(&call.at, text));
+    }
+    Ok(tables)
+}
+
+fn times() -> RowTable {
+    let columns = vec![
+        Column::new("name", "Ljava/lang/String;"),
+        Column::new("nanos", "J"),
+    ];
+    RowTable {
+        name: TIMES.to_owned(),
+        source: Source::Times,
+        columns,
+    }
+}
+
+fn add_count(call: &Call, counts: &mut Vec<String>) -> Result<(), Error> {
+    let (name, _) = call.constants()?;
+    if !counts.contains(name) {
+        counts.push(name.clone());
+    }
+    Ok(())
+}
+
+/// Adds the table of a call with keys and values. All calls for a table have the same keys.
+fn add_pairs<'c>(
+    call: &'c Call,
+    tables: &mut BTreeMap<&'c str, &'c [String]>,
+) -> Result<(), Error> {
+    let (name, keys) = call.constants()?;
+    for named in keys.iter().chain([name]) {
+        expect_name(&call.at, named)?;
+    }
+    let known = *tables.entry(name).or_insert(keys);
+    if known != keys {
+        let (known, keys) = (known.join(", "), keys.join(", "));
+        let text = format!("the table {name} has the keys {known} elsewhere, and {keys} here");
+        return Err(wrong(&call.at, &text));
+    }
+    expect_columns(&call.at, keys.len())
+}
+
+fn table_of_pairs((name, keys): (&str, &[String])) -> RowTable {
+    let column = |key: &String| Column::new(key, "Ljava/lang/Object;");
+    RowTable {
+        name: name.to_owned(),
+        source: Source::Pairs,
+        columns: keys.iter().map(column).collect(),
+    }
+}
+
+/// Checks that no two tables have one name.
+fn expect_different(tables: &[RowTable], calls: &[Call]) -> Result<(), Error> {
+    let mut names = HashSet::new();
+    match tables.iter().find(|table| !names.insert(&table.name)) {
+        None => Ok(()),
+        Some(table) => {
             let at = calls.first().map_or("", |call| call.at.as_str());
-            Err(wrong(
-                at,
-                &format!("the advice has two tables called {}", pair[0]),
-            ))
+            let text = format!("the advice has two tables called {}", table.name);
+            Err(wrong(at, &text))
         }
-        None => Ok(found),
     }
 }
 
@@ -188,23 +213,22 @@ fn wrong(at: &str, text: &str) -> Error {
 }
 
 fn expect_columns(at: &str, count: usize) -> Result<(), Error> {
-    match count > MAX_COLUMNS {
+    match count > MAX_EVENT_VALUES {
         true => Err(wrong(
             at,
-            &format!("expected at most {MAX_COLUMNS} columns of a row, found {count}"),
+            &format!("expected at most {MAX_EVENT_VALUES} columns of a row, found {count}"),
         )),
         false => Ok(()),
     }
 }
 
 fn expect_name(at: &str, name: &str) -> Result<(), Error> {
-    let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    match !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(is_allowed) {
+    match is_name(name) {
         true => Ok(()),
         false => Err(wrong(
             at,
             &format!(
-                "`{name}` names no table or column; expected at most {MAX_NAME} of A to Z, a to z, 0 to 9, `-` and `_`"
+                "`{name}` names no table or column; expected at most {MAX_NAME_BYTES} of A to Z, a to z, 0 to 9, `-` and `_`"
             ),
         )),
     }
@@ -370,7 +394,7 @@ fn call(
 }
 
 fn table_and_keys(array: Array) -> Option<(String, Vec<String>)> {
-    let keys = (0..array.length.min(4 * MAX_COLUMNS)).step_by(2);
+    let keys = (0..array.length.min(4 * MAX_EVENT_VALUES)).step_by(2);
     let keys = keys.map(|at| array.texts.get(&at).cloned());
     let keys = keys.collect::<Option<Vec<String>>>()?;
     array

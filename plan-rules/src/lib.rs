@@ -21,7 +21,7 @@ pub mod numbers;
 pub mod queries;
 mod refusal;
 mod request;
-mod row;
+pub mod row;
 mod snippet;
 pub mod span;
 mod transformation;

@@ -9,7 +9,7 @@ use crate::refusal::RefusedRequest;
 /// Maximum number of columns of a table.
 const MAX_COLUMNS: usize = 16;
 /// Maximum bytes of the name of a table or column.
-const MAX_NAME_BYTES: usize = 64;
+pub const MAX_NAME_BYTES: usize = 64;
 /// Maximum bytes kept of one cell.
 const MAX_CELL_BYTES: usize = 1 << 10;
 /// The first bytes of a tag that is a row.
@@ -150,10 +150,15 @@ fn text(rest: &mut &[u8]) -> Option<String> {
     String::from_utf8(text.to_vec()).ok()
 }
 
-/// Checks a name, which becomes a part of a file name.
-pub(crate) fn expect_name(name: &str) -> Result<(), RefusedRequest> {
+/// Checks whether a table or column may have this name, which becomes a part of a file name.
+#[must_use]
+pub fn is_name(name: &str) -> bool {
     let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
-    if (1..=MAX_NAME_BYTES).contains(&name.len()) && name.chars().all(fits) {
+    (1..=MAX_NAME_BYTES).contains(&name.len()) && name.chars().all(fits)
+}
+
+pub(crate) fn expect_name(name: &str) -> Result<(), RefusedRequest> {
+    if is_name(name) {
         return Ok(());
     }
     let cause = format!(

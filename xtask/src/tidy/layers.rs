@@ -202,6 +202,7 @@ const LAYERS: [Layer; 60] = [
             "coverage-inputs",
             "java-compiler",
             "classhook-rewriter",
+            "classhook-plan-rules",
         ],
         tests: &[],
     },
