@@ -2,16 +2,19 @@
 //! volume, and the image holds no other program.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use errors::{Error, codes};
 use standard_streams::show::complain;
+use tempfile::NamedTempFile;
 
 /// File name of the link to this program in the image.
 const NAME: &str = "cp";
 
-/// Copies files if the command line begins with the name of the link. Returns `None` for each other name.
+/// Copies files, if the program was started by the name of the link. Returns `None` for any other name.
 #[must_use]
 pub fn run(words: &[OsString]) -> Option<ExitCode> {
     let (program, words) = words.split_first()?;
@@ -49,8 +52,21 @@ fn copy(words: &[OsString]) -> Result<(), Error> {
     for source in sources.iter().map(Path::new) {
         let file = source.is_file().then(|| into(source, target)).flatten();
         let file = file.ok_or_else(|| refused(format!("{} is no file", source.display())))?;
-        std::fs::copy(source, &file).map_err(|error| Error::unwritable(&file, &error))?;
+        whole(source, &file).map_err(|error| Error::unwritable(&file, &error))?;
     }
+    Ok(())
+}
+
+/// Copies a file beside its new path and then renames it, so that a full volume holds no half of an agent.
+fn whole(source: &Path, file: &Path) -> io::Result<()> {
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let mut temporary = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    let mut from = File::open(source)?;
+    io::copy(&mut from, &mut temporary)?;
+    fs::set_permissions(temporary.path(), from.metadata()?.permissions())?;
+    temporary.persist(file)?;
     Ok(())
 }
 
