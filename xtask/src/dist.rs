@@ -19,6 +19,7 @@ mod elf;
 mod oci;
 mod portable;
 
+use crate::setup::artifacts::digest_of;
 use crate::workspace::{Workspace, output_of, say, write_atomically};
 use crate::{maven_plugin, plugins, setup};
 use anyhow::{Context, Result, bail};
@@ -154,7 +155,7 @@ impl Release {
             let path = file.strip_prefix(&self.maven)?;
             let path = path.to_str().context("names of ours")?.to_owned();
             let bytes = std::fs::read(&file)?;
-            let sum = format!("{}\n", oci::digest(&bytes));
+            let sum = format!("{}\n", digest_of(&bytes));
             tree.insert(format!("{path}.sha256"), Entry::File(sum.into_bytes()));
             tree.insert(path, Entry::File(bytes));
         }
@@ -252,7 +253,7 @@ impl Release {
         for file in files_below(&self.folder)? {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
             // a string takes everything
-            let _ = writeln!(sums, "{}  {name}", oci::digest(&std::fs::read(&file)?));
+            let _ = writeln!(sums, "{}  {name}", digest_of(&std::fs::read(&file)?));
         }
         self.put("SHA256SUMS", sums.as_bytes())
     }

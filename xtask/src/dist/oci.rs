@@ -1,9 +1,9 @@
 //! A container image in the OCI layout, as a tar archive: command and agent, and nothing else.
 
 use super::archive::{Entry, Time, Tree, tar};
+use crate::setup::artifacts::digest_of;
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 /// Most bytes of the image.
 const MAX_IMAGE: usize = 20_000_000;
@@ -33,12 +33,12 @@ pub fn image(
         let mut put = |kind: &str, bytes: Vec<u8>| {
             blobs += bytes.len();
             let found = descriptor(kind, &bytes);
-            let digest = digest(&bytes);
+            let digest = digest_of(&bytes);
             layout.insert(format!("blobs/sha256/{digest}"), Entry::File(bytes));
             found
         };
         let layer = tar(&platform.files, time)?;
-        let contents = format!("sha256:{}", digest(&layer));
+        let contents = format!("sha256:{}", digest_of(&layer));
         let layer = put("layer.v1.tar+zstd", zstandard(&layer)?);
         let named = named(platform.processor);
         let configuration = json!({
@@ -89,15 +89,9 @@ fn media(kind: &str) -> String {
 fn descriptor(kind: &str, bytes: &[u8]) -> Value {
     json!({
         "mediaType": media(kind),
-        "digest": format!("sha256:{}", digest(bytes)),
+        "digest": format!("sha256:{}", digest_of(bytes)),
         "size": bytes.len(),
     })
-}
-
-/// Returns the SHA-256 in lower-case hexadecimal digits.
-pub fn digest(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The name of a processor in images, which is Go's.
@@ -139,7 +133,7 @@ mod tests {
                 .replace("sha256:", "blobs/sha256/");
             let bytes = &files[&digest];
             assert_eq!(of["size"], bytes.len());
-            assert_eq!(digest, format!("blobs/sha256/{}", super::digest(bytes)));
+            assert_eq!(digest, format!("blobs/sha256/{}", super::digest_of(bytes)));
             bytes
         };
         let index = json(&files["index.json"]);
@@ -150,7 +144,7 @@ mod tests {
             let manifest = json(blob(manifest));
             let configuration = json(blob(&manifest["config"]));
             let layer: Vec<u8> = blob(&manifest["layers"][0]).iter().rev().copied().collect();
-            let contents = format!("sha256:{}", super::digest(&layer));
+            let contents = format!("sha256:{}", super::digest_of(&layer));
             assert_eq!(configuration["rootfs"]["diff_ids"][0], contents);
         }
     }

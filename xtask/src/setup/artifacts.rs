@@ -87,14 +87,17 @@ fn download(address: &str, sha256: &str, file: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Returns the SHA-256 of bytes, in lower-case hexadecimal digits.
+pub fn digest_of(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Returns the SHA-256 of a file, in lower-case hexadecimal digits.
 pub fn digest(file: &Path) -> Result<String> {
     let bytes =
         std::fs::read(file).with_context(|| format!("failed to read {}", file.display()))?;
-    Ok(Sha256::digest(&bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect())
+    Ok(digest_of(&bytes))
 }
 
 #[cfg(test)]
