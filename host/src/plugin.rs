@@ -399,8 +399,8 @@ impl Plugin {
         })
     }
 
-    /// Returns the number of classes that the plugin saw, if it is there to edit classes and requested nothing for any
-    /// of them.
+    /// Returns the number of classes that the plugin saw, for a plugin that may edit classes and requested no edit.
+    /// Returns `None` for any other plugin.
     pub fn idle(&self) -> Option<u64> {
         let record = self.record();
         let is_idle = self.edits && self.state() == PluginState::On && record.is_idle();

@@ -61,7 +61,7 @@ impl Record {
         self.classes
     }
 
-    /// Returns true if it requested nothing for any class, and failed on none.
+    /// Returns true for a plugin without a request and without a failure.
     pub(crate) fn is_idle(&self) -> bool {
         self.requested == 0 && self.failed == 0
     }

@@ -441,7 +441,7 @@ fn line_at(lines: &[Line], bci: u16) -> u16 {
 pub struct Exit {
     /// The point.
     pub point: InsertionPoint,
-    /// True if an exception ends the call there, which then lies on the stack; false if a return instruction follows.
+    /// True at the end by an exception, which lies on the stack; false in front of a return instruction.
     pub thrown: bool,
 }
 

@@ -5,7 +5,7 @@
 //! Two runs at the same time wait for each other, and every file appears whole or not at all.
 
 mod apt;
-mod artifacts;
+pub mod artifacts;
 mod clang;
 mod debian_jvms;
 mod javascript;
@@ -87,7 +87,7 @@ pub fn mdbook(workspace: &Workspace) -> Result<std::path::PathBuf> {
     mdbook::provide(workspace)
 }
 
-/// Provides the tools that build for every Linux, and the library of these targets. Returns the tools' folder.
+/// Installs the tools that build for every Linux, and Rust's library for these targets. Returns the folder of the tools.
 pub fn portable(workspace: &Workspace, targets: &[String]) -> Result<std::path::PathBuf> {
     let _lock = lock(workspace)?;
     portable::provide(workspace, targets)

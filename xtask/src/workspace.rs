@@ -118,7 +118,7 @@ pub fn output_of(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Arguments of a command line that are shown: cargo gets some thousand of those that build tests.
+/// Maximum number of arguments that a message shows. A build of all tests has thousands.
 const SHOWN_ARGUMENTS: usize = 30;
 
 /// Formats the command line as a reader would type it; a long one is cut.

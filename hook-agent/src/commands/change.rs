@@ -17,8 +17,8 @@ use host::{CodeSource, Config, Pipeline, PluginState};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Enables a plugin. A new one is configured by `options`; a known one changes by them, and keeps its component, its
-/// grants and what else they leave out. Its compiled code may be in `cache`.
+/// Enables a plugin. `options` configure a new one. They change a known one, which keeps its component and every setting
+/// that they do not name. The folder `cache` may hold its compiled code.
 pub(super) fn enable(
     context: Context<'_>,
     plugin: &str,

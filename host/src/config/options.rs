@@ -161,8 +161,8 @@ impl Config {
 }
 
 impl PluginConfig {
-    /// Applies options of plugins to this one: `select`, `grant`, `settings`, and conditions of its calls. It stays the
-    /// same component, and keeps what the options leave out.
+    /// Applies options of plugins to this one: `select`, `grant`, `settings`, and conditions of its calls. Its component
+    /// stays, and so does every setting that the options do not name.
     ///
     /// # Errors
     /// As for [`Config::from_options`].

@@ -163,8 +163,7 @@ impl Pipeline {
         self.plugins.iter().map(|plugin| plugin.unmatched())
     }
 
-    /// For each plugin, the number of classes that it saw, if it is there to edit classes and requested nothing so far,
-    /// in the order of [`Pipeline::plugins`].
+    /// Returns [`Plugin::idle`] for each plugin, in the order of [`Pipeline::plugins`].
     pub fn idle(&self) -> impl Iterator<Item = Option<u64>> {
         self.plugins.iter().map(|plugin| plugin.idle())
     }

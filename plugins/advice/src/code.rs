@@ -441,8 +441,8 @@ fn expect(
     }
 }
 
-/// Checks that a result of the advice may be a value of the type `found`. The program casts what is
-/// not certain.
+/// Checks that a result of the advice may be a value of the type `found`. The program casts a result
+/// whose class decides at run time.
 fn expect_result(
     what: &str,
     result: FieldType<'_>,

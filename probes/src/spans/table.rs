@@ -46,8 +46,8 @@ struct State {
 }
 
 impl State {
-    /// Counts the texts of a span that its plugin chose, in place of those of an earlier request. Returns false, and
-    /// counts nothing, if they are more than one plugin may have.
+    /// Counts the texts that a plugin chose for a span, and no longer the `earlier` bytes of its last request. Returns
+    /// false and leaves the count, if one plugin may not have as many.
     fn count_texts(&mut self, span: &SpanInfo, earlier: usize) -> bool {
         let bytes = span.plugin_bytes();
         if bytes == earlier {

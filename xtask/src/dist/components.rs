@@ -50,7 +50,7 @@ pub struct Component {
     license: Option<String>,
     repository: Option<String>,
     description: Option<String>,
-    /// `None` for crates of this workspace.
+    /// The registry. Crates of this workspace have `None`.
     source: Option<String>,
     manifest_path: PathBuf,
 }

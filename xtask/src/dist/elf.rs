@@ -57,7 +57,8 @@ pub fn faults_of_command(readelf: &str) -> Vec<String> {
         .collect()
 }
 
-/// Finds functions of the agent of which this machine's glibc keeps older ones. Another C library has none.
+/// Finds functions that the agent calls and that this machine's glibc also has in an older version. Other C libraries
+/// have one version of each.
 pub fn old_functions(agent: &Path) -> Result<Vec<String>> {
     let undefined = undefined(&symbols(agent)?);
     let maps = std::fs::read_to_string("/proc/self/maps")?;

@@ -14,7 +14,7 @@ const PACKAGES: [&str; 4] = [
     "zstandard==0.25.0",
 ];
 
-/// The highest level that asks no unusual memory of those who unpack.
+/// The highest level for which unpacking takes little memory.
 const COMPRESS: &str = "\
 import sys, zstandard
 data = open(sys.argv[1], 'rb').read()
