@@ -17,8 +17,8 @@ use crate::names::decode;
 use crate::originals::{self, Files};
 use crate::unchangeable::is_unchangeable;
 use crate::{collected_loaders, probe_arrays};
-use host::{CodeSource, Loader};
-use rewriter::named_fields;
+use host::{CodeSource, Loader, Pipeline, PoolNames};
+use rewriter::front_of_class_file;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
@@ -292,22 +292,26 @@ pub(crate) fn is_wanted(
     };
     let found = location(agent, jvm, class, plugins.pipeline.needs_location());
     let location = found.for_selectors();
-    wants(class, location)
-        && (!plugins.pipeline.needs_fields() || {
-            let pool = jvm.jvmti.constant_pool(jvm.live, &class.class);
-            let fields = pool.and_then(|pool| named_fields(pool.count, &pool.entries).ok());
-            fields.is_none_or(|fields| {
-                let pipeline = &plugins.pipeline;
-                pipeline.wants_of_fields(&class.name, &class.loader, location, &fields)
-            })
-        })
-        && (!plugins.pipeline.needs_source() || {
-            let source = jvm.jvmti.known_source_file(jvm.live, &class.class);
-            source.is_none_or(|source| {
-                let pipeline = &plugins.pipeline;
-                pipeline.wants_of_source(&class.name, &class.loader, location, &source)
-            })
-        })
+    wants(class, location) && may_be_wanted(jvm, class, &plugins.pipeline, location)
+}
+
+/// Checks whether the constant pool of a loaded class leaves open that a plugin wants it.
+fn may_be_wanted(
+    jvm: Jvm<'_>,
+    class: &LoadedClass<'_>,
+    pipeline: &Pipeline,
+    location: CodeSource<'_>,
+) -> bool {
+    if !pipeline.needs_pool(&class.name, &class.loader, location) {
+        return true;
+    }
+    let Some(pool) = jvm.jvmti.constant_pool(jvm.live, &class.class) else {
+        return true;
+    };
+    let front = front_of_class_file(pool.count, &pool.entries);
+    PoolNames::read(&front).map_or(true, |names| {
+        pipeline.wants_of_pool(&class.name, &class.loader, location, &names)
+    })
 }
 
 /// Links a class of the JDK that is not linked yet, so that its first call is recorded too. Any other class is noted as

@@ -160,18 +160,18 @@ impl Call {
     }
 }
 
+/// Returns the name in the descriptor of a class, without `L` and `;`.
+pub(crate) fn name_of_type(descriptor: Utf8<'_>) -> &[u8] {
+    let bytes = descriptor.as_bytes();
+    let name = bytes.strip_prefix(b"L");
+    let name = name.and_then(|name| name.strip_suffix(b";"));
+    name.unwrap_or(bytes)
+}
+
 impl SelectableClass for ClassFile<'_> {
     fn any_annotation(&self, test: &mut dyn FnMut(&[u8]) -> bool) -> bool {
-        let name = |descriptor: Utf8<'_>| {
-            let bytes = descriptor.as_bytes();
-            test(
-                bytes
-                    .strip_prefix(b"L")
-                    .and_then(|bytes| bytes.strip_suffix(b";"))
-                    .unwrap_or(bytes),
-            )
-        };
-        self.annotations().any(name)
+        self.annotations()
+            .any(|descriptor| test(name_of_type(descriptor)))
     }
 
     fn any_supertype(&self, test: &mut dyn FnMut(&[u8]) -> bool) -> bool {

@@ -24,6 +24,7 @@ use crate::observer::{self, config::ObserverConfig};
 use crate::outcome::{Loader, PlanCounts};
 use crate::plan_store::PlanStore;
 use crate::plugin_failure::{PluginFailure, shortened};
+use crate::pool_names::PoolNames;
 use crate::record::{Answer, Record};
 use crate::selector::{SelectableClass, Selection, Verdict};
 use crate::store_data::{StoreData, StoreSettings};
@@ -274,28 +275,25 @@ impl Plugin {
         self.user.needs_location() || self.own.needs_location()
     }
 
-    /// Returns whether its selectors need the name of a class's source file.
-    pub fn needs_source(&self) -> bool {
-        self.user.needs_source() || self.own.needs_source()
-    }
-
-    /// Checks whether it may select a class with this source file, after [`Verdict::NeedsClass`].
-    pub fn may_want_source(&self, name: &[u8], loader: &Loader, source: &[u8]) -> bool {
-        let may_want = |selection: &Selection| match selection.matches_name(name, loader) {
-            Verdict::NeedsClass => selection.may_match_source(name, source),
-            verdict => verdict == Verdict::Yes,
-        };
-        may_want(&self.user) && may_want(&self.own)
-    }
-
     /// Returns whether it selects a class only if its instructions access certain fields.
     pub fn needs_fields(&self) -> bool {
         self.writes.is_some()
     }
 
-    /// Checks whether it may select a class whose instructions access these fields.
-    pub fn may_want_fields(&self, name: &[u8], fields: &[String]) -> bool {
-        let is_named = |pattern: &FieldPattern| fields.iter().any(|it| pattern.has_name(it));
+    /// Checks whether it may select a class with these names in its constant pool, after
+    /// [`Verdict::NeedsClass`].
+    pub fn may_select(&self, name: &[u8], loader: &Loader, pool: &PoolNames<'_>) -> bool {
+        let may_select = |selection: &Selection| match selection.matches_name(name, loader) {
+            Verdict::NeedsClass => selection.may_match(name, pool),
+            verdict => verdict == Verdict::Yes,
+        };
+        may_select(&self.user) && may_select(&self.own)
+    }
+
+    /// Checks whether the instructions of a class with these names may access the fields that it
+    /// needs.
+    pub fn may_need_fields(&self, name: &[u8], pool: &PoolNames<'_>) -> bool {
+        let is_named = |pattern: &FieldPattern| pool.any_field(&mut |it| pattern.has_name(it));
         let writes = self.writes.as_ref();
         writes.is_none_or(|writes| self.has_spans_of(name) || writes.iter().any(is_named))
     }

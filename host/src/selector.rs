@@ -161,27 +161,6 @@ impl Selection {
         }
     }
 
-    /// Returns whether any selector needs the name of a class's source file.
-    #[must_use]
-    pub fn needs_source(&self) -> bool {
-        !(self.include.sources.is_empty() && self.exclude.sources.is_empty())
-    }
-
-    /// Checks whether a class with this source file may be selected, after [`Verdict::NeedsClass`];
-    /// the class file decides.
-    #[must_use]
-    pub fn may_match_source(&self, name: &[u8], source: &[u8]) -> bool {
-        let Patterns {
-            annotations,
-            supertypes,
-            sources,
-            ..
-        } = &self.include;
-        let is_open = sources.is_empty() || !annotations.is_empty() || !supertypes.is_empty();
-        (is_open || any(&self.include.names, name) || any(sources, source))
-            && !any(&self.exclude.sources, source)
-    }
-
     /// Checks whether a selector names this helper class of a plugin. Allocates nothing.
     #[must_use]
     pub fn matches_helper(&self, name: &[u8]) -> bool {
@@ -208,10 +187,16 @@ impl Selection {
     /// Decides with the class file, after [`Verdict::NeedsClass`].
     #[must_use]
     pub fn matches_class(&self, name: &[u8], class: &dyn SelectableClass) -> bool {
-        let included = self.include.any_class()
+        self.may_match(name, class) && !self.exclude.class_matches(class)
+    }
+
+    /// Checks whether a class of which these names are known may be selected, after
+    /// [`Verdict::NeedsClass`]. `names` may have more names than the class file.
+    #[must_use]
+    pub fn may_match(&self, name: &[u8], names: &dyn SelectableClass) -> bool {
+        self.include.any_class()
             || any(&self.include.names, name)
-            || self.include.class_matches(class);
-        included && !self.exclude.class_matches(class)
+            || self.include.class_matches(names)
     }
 }
 
@@ -323,21 +308,18 @@ mod tests {
     #[test]
     fn source_files_need_the_class() {
         let selection = Selection::parse(&["source:Orders.java", "!source:*.kt"]).unwrap();
-        assert!(selection.needs_source());
         let verdict = selection.matches_name(b"x/Refund", &Loader::App);
         assert_eq!(verdict, Verdict::NeedsClass);
         for (file, expected) in [("Orders.java", true), ("Others.java", false)] {
             assert_eq!(selection.matches_class(b"x/Refund", &From(file)), expected);
-            assert_eq!(
-                selection.may_match_source(b"x/Refund", file.as_bytes()),
-                expected
-            );
+            assert_eq!(selection.may_match(b"x/Refund", &From(file)), expected);
         }
         let excluding = Selection::parse(&["!source:*.kt"]).unwrap();
         assert!(!excluding.matches_class(b"x/A", &From("A.kt")));
         assert!(excluding.matches_class(b"x/A", &From("A.java")));
         let either = Selection::parse(&["source:A.java", "@a.B"]).unwrap();
-        assert!(either.may_match_source(b"x/A", b"B.java"));
+        assert!(either.may_match(b"x/A", &Facts(&["a/B"], &[])));
+        assert!(!either.may_match(b"x/A", &Facts(&["a/C"], &[])));
     }
 
     #[test]

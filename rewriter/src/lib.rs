@@ -52,7 +52,9 @@ pub use plan::{
     Action, Conflict, Edit, EditPlan, ImpliedHit, InsertionPoint, Location, PlanError, PluginPlan,
     SkipReason,
 };
-pub use pool::{ConstantPool, Dynamic, LoadableConstant, MemberRef, MethodHandle, named_fields};
+pub use pool::{
+    ConstantPool, Dynamic, LoadableConstant, MemberRef, MethodHandle, front_of_class_file,
+};
 pub use replace::Operands;
 pub use self_check::{CheckScratch, check_splice};
 pub use snippet::{Assemble, Label, Member, Snippet, SnippetError};

@@ -13,7 +13,6 @@ impl JvmtiError {
     pub const INVALID_CLASS_FORMAT: JvmtiError = JvmtiError(60);
     pub const UNSUPPORTED_VERSION: JvmtiError = JvmtiError(68);
     pub const MUST_POSSESS_CAPABILITY: JvmtiError = JvmtiError(99);
-    pub const ABSENT_INFORMATION: JvmtiError = JvmtiError(101);
     pub const UNMODIFIABLE_CLASS: JvmtiError = JvmtiError(79);
 
     /// `Ok` for `JVMTI_ERROR_NONE`.

@@ -11,6 +11,7 @@ use crate::observer::Observer;
 use crate::observer::config::ObserverConfig;
 use crate::outcome::{Loader, Summary};
 use crate::plugin::{Plugin, PluginState};
+use crate::pool_names::PoolNames;
 use crate::selector::Verdict;
 
 impl Pipeline {
@@ -31,49 +32,33 @@ impl Pipeline {
         self.plugins.iter().any(|plugin| plugin.needs_location())
     }
 
-    /// Returns whether any plugin's selectors need the name of a class's source file.
+    /// Checks whether no plugin selects a class by its name, loader and location alone. The names in
+    /// its constant pool then may tell that no plugin wants it.
     #[must_use]
-    pub fn needs_source(&self) -> bool {
-        self.plugins.iter().any(|plugin| plugin.needs_source())
-    }
-
-    /// Like [`Pipeline::wants`], for a class with this source file. A loaded class that no plugin
-    /// selects then need not be read.
-    #[must_use]
-    pub fn wants_of_source(
-        &self,
-        name: &[u8],
-        loader: &Loader,
-        location: CodeSource<'_>,
-        source: &[u8],
-    ) -> bool {
-        let wants = |plugin: &Plugin| match plugin.wants(name, loader, location) {
-            Verdict::No => false,
-            Verdict::Yes => true,
-            Verdict::NeedsClass => plugin.may_want_source(name, loader, source),
+    pub fn needs_pool(&self, name: &[u8], loader: &Loader, location: CodeSource<'_>) -> bool {
+        let is_sure = |plugin: &Plugin| {
+            plugin.wants(name, loader, location) == Verdict::Yes && !plugin.needs_fields()
         };
-        !is_excluded(name) && self.plugins.iter().any(|plugin| wants(plugin))
+        !self.plugins.iter().any(|plugin| is_sure(plugin))
     }
 
-    /// Returns whether any plugin selects a class only if its instructions access certain fields.
+    /// Like [`Pipeline::wants`], for a loaded class with these names in its constant pool. A class
+    /// that no plugin wants need not be read and retransformed.
     #[must_use]
-    pub fn needs_fields(&self) -> bool {
-        self.plugins.iter().any(|plugin| plugin.needs_fields())
-    }
-
-    /// Like [`Pipeline::wants`], for a class whose instructions access these fields. A loaded class
-    /// that no plugin selects then stays unchanged.
-    #[must_use]
-    pub fn wants_of_fields(
+    pub fn wants_of_pool(
         &self,
         name: &[u8],
         loader: &Loader,
         location: CodeSource<'_>,
-        fields: &[String],
+        pool: &PoolNames<'_>,
     ) -> bool {
         let wants = |plugin: &Plugin| {
-            plugin.wants(name, loader, location) != Verdict::No
-                && plugin.may_want_fields(name, fields)
+            let may_select = match plugin.wants(name, loader, location) {
+                Verdict::No => false,
+                Verdict::Yes => true,
+                Verdict::NeedsClass => plugin.may_select(name, loader, pool),
+            };
+            may_select && plugin.may_need_fields(name, pool)
         };
         !is_excluded(name) && self.plugins.iter().any(|plugin| wants(plugin))
     }

@@ -67,6 +67,16 @@ pub enum LoadableConstant<'a> {
 /// Offset of the first entry in a class file.
 const ENTRIES: usize = 10;
 
+/// Returns the front of a class file with a constant pool of `count` and these entries (JVMS 4.4), for
+/// [`ConstantPool::of_front`]. JVM TI gives the pool of a loaded class without the class file.
+#[must_use]
+pub fn front_of_class_file(count: u16, entries: &[u8]) -> Vec<u8> {
+    let mut file = vec![0; ENTRIES - 2]; // magic and version
+    file.extend_from_slice(&count.to_be_bytes());
+    file.extend_from_slice(entries);
+    file
+}
+
 /// The constant pool of one class. Lookups return `None` for an index out of range, or an entry of another kind.
 #[derive(Debug, Clone)]
 pub struct ConstantPool<'a> {
@@ -76,6 +86,14 @@ pub struct ConstantPool<'a> {
 }
 
 impl<'a> ConstantPool<'a> {
+    /// Scans the pool of a class file, of which no more than the pool is read.
+    ///
+    /// # Errors
+    /// The entries are truncated, or one has an unknown kind.
+    pub fn of_front(bytes: &'a [u8]) -> Result<Self, ReadError> {
+        Self::read(bytes, Vec::new())
+    }
+
     /// Scans the pool whose count is at offset 8, reusing `offsets`.
     pub(crate) fn read(bytes: &'a [u8], mut offsets: Vec<u32>) -> Result<Self, ReadError> {
         // Index 0 has no entry.

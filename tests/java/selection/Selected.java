@@ -22,7 +22,7 @@ public class Selected {
         }
     }
 
-    public static void main(String[] arguments) {
+    static int turns() {
         Base base = new Base();
         Derived derived = new Derived();
         Annotated annotated = new Annotated();
@@ -33,6 +33,21 @@ public class Selected {
                 sum += annotated.h(turn);
             }
         }
-        System.out.println("sum " + sum);
+        return sum;
+    }
+
+    /** With an argument, it goes on until its input has a line. */
+    public static void main(String[] arguments) throws Exception {
+        int sum = turns();
+        if (arguments.length == 0) {
+            System.out.println("sum " + sum);
+            return;
+        }
+        System.out.println("ready");
+        while (System.in.available() == 0) {
+            turns();
+            Thread.sleep(1);
+        }
+        System.out.println("end");
     }
 }

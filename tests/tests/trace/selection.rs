@@ -1,5 +1,6 @@
 //! A trace shows exactly the methods that its selectors chose in the JVM, for every form of selector.
 
+use super::lines::Rounds;
 use crate::support::command::classhook;
 use e2e_tests::java::Run;
 use e2e_tests::jdks::{self, Jdk};
@@ -91,4 +92,32 @@ fn an_event_file_is_cut_to_the_classes_that_selectors_choose() {
     }
     let nothing = classhook(&["report", &output, "--select", "@NoSuch"]);
     nothing.assert_exit(2).assert_stderr("error[H0671]");
+}
+
+/// The names in the constant pool of a loaded class tell that it has no such supertype or annotation. The outer class
+/// has the name of the supertype among those of its instructions.
+#[test]
+fn loaded_classes_without_the_supertype_or_annotation_are_not_retransformed() {
+    let cases: [(&str, &str, &[&str]); 2] = [
+        ("<:Selected$Base", "Derived", &["Annotated"]),
+        ("@Selected$Marked", "Annotated", &["Base", "Derived"]),
+    ];
+    let jdks = jdks::main_two();
+    let each = jdks.iter().flat_map(|jdk| cases.map(|case| (jdk, case)));
+    for (jdk, (selector, changed, kept)) in each {
+        let folder = scratch();
+        let classes = compiled(jdk, folder.path());
+        let log = folder.path().join("redefined.txt");
+        let logged = format!("-Xlog:redefine+class*=info:file={}", log.display());
+        let rounds = Rounds::with(jdk, &classes, "Selected", &[&logged]);
+        let run = classhook(&["trace", &rounds.pid, "--select", selector, "--for", "200ms"]);
+        run.assert_success();
+        rounds.end();
+        let log = std::fs::read_to_string(&log).expect("the log");
+        let is_redefined = |class: &str| log.contains(&format!("redefined name=Selected${class},"));
+        assert!(is_redefined(changed), "{selector} on {jdk}: {log}");
+        for kept in kept {
+            assert!(!is_redefined(kept), "{selector}, {kept} on {jdk}: {log}");
+        }
+    }
 }

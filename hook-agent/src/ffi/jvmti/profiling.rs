@@ -4,8 +4,8 @@ use super::{Jvmti, JvmtiError, Live, Local, LocalRef};
 use crate::ffi::guard::guard;
 use crate::ffi::phases::OnLoadOrLive;
 use crate::ffi::table::{
-    CAN_GET_CONSTANT_POOL, CAN_GET_SOURCE_FILE_NAME, Capabilities, Event, ExtensionFunction,
-    ExtensionFunctionInfo, HEAP_FILTER_UNTAGGED, HeapCallbacks, JniFunction, SubscriberCallbacks,
+    CAN_GET_CONSTANT_POOL, Capabilities, Event, ExtensionFunction, ExtensionFunctionInfo,
+    HEAP_FILTER_UNTAGGED, HeapCallbacks, JniFunction, SubscriberCallbacks,
 };
 use jni_sys::{jint, jobject};
 use std::ffi::{c_char, c_void};
@@ -174,23 +174,6 @@ impl Jvmti {
         let mut name: *mut c_char = null_mut();
         call!(self.GetSourceFileName(class.as_raw(), &raw mut name))?;
         self.take_string(name).ok_or(JvmtiError::NOT_AVAILABLE)
-    }
-
-    /// As [`Jvmti::source_file`], but adds the capability if the environment lacks it. Returns an empty name if the
-    /// class has no source file, and `None` if the JVM refuses.
-    pub fn known_source_file(self, live: Live, class: &LocalRef<'_>) -> Option<Vec<u8>> {
-        let name = match self.source_file(class) {
-            Err(JvmtiError::MUST_POSSESS_CAPABILITY) => {
-                let wanted = Capabilities::only(CAN_GET_SOURCE_FILE_NAME);
-                let added = self.add_capabilities(live, wanted);
-                added.and_then(|()| self.source_file(class))
-            }
-            name => name,
-        };
-        match name {
-            Err(JvmtiError::ABSENT_INFORMATION) => Some(Vec::new()),
-            name => name.ok(),
-        }
     }
 }
 
