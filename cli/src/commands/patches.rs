@@ -46,11 +46,11 @@ fn describe(answer: &Answer) -> String {
     }
     let mut text = String::new();
     for patch in &answer.patches {
-        let _ = writeln!(
-            text,
-            "patch {} by user {}  {}",
-            patch.id, patch.uid, patch.note
-        );
+        let _ = write!(text, "patch {} by user {}", patch.id, patch.uid);
+        let _ = match patch.note.is_empty() {
+            true => writeln!(text),
+            false => writeln!(text, ": {}", patch.note),
+        };
         for class in &patch.classes {
             let digest: String = class.digest.chars().take(DIGITS).collect();
             for state in &class.states {
