@@ -43,6 +43,18 @@ impl Reader<'_, '_> {
         let mut row = row!("        ");
         row.place(bci);
         row.write(": ");
+        if let Some(unset) = self.table.unset_fields().indices() {
+            row.write("unset [");
+            for (place, index) in unset.enumerate() {
+                row.write(if place == 0 { " " } else { ", " });
+                let field = self.class.pool().name_and_type(index);
+                row.write(&match field {
+                    Some((name, _)) => Name(name).to_string(),
+                    None => format!("#{} (no such field)", index.0),
+                });
+            }
+            row.write(" ] ");
+        }
         match kind {
             FrameKind::Same => row.write("same"),
             FrameKind::SameLocals1StackItem => {

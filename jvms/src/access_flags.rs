@@ -56,6 +56,7 @@ flags! {
     0x0200 ACC_INTERFACE Class InnerClass;
     0x0400 ACC_ABSTRACT Class InnerClass Method;
     0x0800 ACC_STRICT Method;
+    0x0800 ACC_STRICT_INIT Field;
     0x1000 ACC_SYNTHETIC Class InnerClass Field Method Parameter;
     0x2000 ACC_ANNOTATION Class InnerClass;
     0x4000 ACC_ENUM Class InnerClass Field;
@@ -85,7 +86,7 @@ mod tests {
     fn masks_are_those_of_the_tables() {
         assert_eq!(mask(Declaration::Class), 0xF631);
         assert_eq!(mask(Declaration::InnerClass), 0x761F);
-        assert_eq!(mask(Declaration::Field), 0x50DF);
+        assert_eq!(mask(Declaration::Field), 0x58DF);
         assert_eq!(mask(Declaration::Method), 0x1DFF);
         assert_eq!(mask(Declaration::Parameter), 0x9010);
     }

@@ -59,7 +59,7 @@ pub use replace::Operands;
 pub use self_check::{CheckScratch, check_splice};
 pub use snippet::{Assemble, Label, Member, Snippet, SnippetError};
 pub use splice::{Scratch, SpliceError, SpliceReport, Warning, splice};
-pub use stack_map::{FrameKind, StackMapReader, VerificationType, item};
+pub use stack_map::{FrameKind, StackMapReader, UnsetFieldList, VerificationType, item};
 pub use storage::ProbeStorage;
 pub use structure::{redirect_fields, rename_class};
 pub use text::Text;

@@ -20,6 +20,10 @@ pub const MAX_SHORT_INDEX: u32 = 32_767;
 pub const FRAMES_SINCE: u16 = 50;
 /// First version whose methods need one (JVMS 4.10).
 pub const FRAMES_REQUIRED_SINCE: u16 = 51;
+/// First version with strict fields and with frames that list them; a preview there (JEP 401).
+pub const STRICT_FIELDS_SINCE: u16 = 72;
+/// `minor_version` of class files with preview features (JVMS 4.1).
+pub const PREVIEW: u16 = 65_535;
 /// Maximum number of operations of one snippet. An instruction has at most 6 bytes, so every branch inside a snippet is
 /// in range.
 pub const MAX_SNIPPET_OPERATIONS: usize = 4_096;

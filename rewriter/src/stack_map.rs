@@ -4,5 +4,5 @@ mod codec;
 mod state;
 
 pub(crate) use codec::Deltas;
-pub use codec::{FrameKind, StackMapReader, VerificationType, item};
+pub use codec::{FrameKind, StackMapReader, UnsetFieldList, VerificationType, item};
 pub(crate) use state::{FollowedType, Frame, FrameContext, FrameState, bad_frame, parameter_name};

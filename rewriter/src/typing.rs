@@ -11,6 +11,7 @@ mod points;
 mod snippet;
 mod table;
 mod types;
+mod unset_fields;
 
 pub(crate) use context::{MethodContext, PointContext, StackEffect, TypingContext};
 pub(crate) use frames::{FrameReader, FrameWriter, by_entry, by_slot, encoded};
@@ -18,3 +19,4 @@ pub(crate) use hierarchy::Hierarchy;
 pub(crate) use points::{PointTypes, ProgramPoint, Types};
 pub(crate) use snippet::{Typed, return_opcode, type_snippet};
 pub(crate) use types::{Class, Origin, Type};
+pub(crate) use unset_fields::UnsetFields;

@@ -96,6 +96,7 @@ impl<'t> Inference<'_, '_, 't> {
             let thrown = Machine {
                 locals: machine.locals.clone(),
                 stack: vec![Type::Object(caught)],
+                unset_fields: machine.unset_fields.clone(),
             };
             self.meet(row.handler.0.into(), &thrown)?;
         }

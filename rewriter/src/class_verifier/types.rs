@@ -8,7 +8,7 @@ use crate::class_verifier::operands::Operands;
 use crate::index::PoolIndex;
 use crate::limits::{FRAMES_REQUIRED_SINCE, FRAMES_SINCE};
 use crate::self_check::{Machine, Source};
-use crate::typing::{Class, FrameReader, Origin, Type};
+use crate::typing::{Class, FrameReader, Origin, Type, UnsetFields};
 use jvms::opcode::*;
 
 /// Maximum number of types in the frames of one method. The same limit holds for the handlers of all its instructions.
@@ -139,7 +139,13 @@ impl<'t> Path<'t> {
         let this = |machine: &Machine<'t>| machine.stack.contains(&Type::UninitializedThis);
         let before = found.opcode == INVOKESPECIAL && this(&self.machine);
         self.machine.step(source, found)?;
-        self.is_constructed |= before && !this(&self.machine);
+        if before && !this(&self.machine) {
+            self.is_constructed = true;
+            let called = source.pool.member_ref(found.pool_index()?)?.owner;
+            let calls_this = source.this == Class::named(called.as_bytes());
+            let is_whole = self.machine.unset_fields == UnsetFields::default();
+            return (calls_this || is_whole).then_some(());
+        }
         Some(())
     }
 }
@@ -236,7 +242,11 @@ impl<'t> Ways<'_, '_, 't> {
 
     fn same_locals(&self, path: &Path<'t>, frame: &Machine<'t>) -> bool {
         let mut wanted = frame.locals.iter().enumerate();
-        (path.is_constructed || holds_uninitialized_this(frame))
+        let early = || {
+            let unset = &path.machine.unset_fields;
+            holds_uninitialized_this(frame) && unset.is_within(&frame.unset_fields)
+        };
+        (path.is_constructed || early())
             && wanted.all(|(slot, wanted)| {
                 *wanted == Type::Top || self.suits(path.machine.local(slot), *wanted)
             })

@@ -6,9 +6,10 @@ use crate::self_check::mismatch::Mismatch;
 use crate::self_check::unsplice::Unsplice;
 use crate::splice::Positions;
 use crate::stack_map::{
-    FollowedType, FrameContext, FrameKind, FrameState, StackMapReader, VerificationType, item,
-    parameter_name,
+    FollowedType, FrameContext, FrameKind, FrameState, StackMapReader, UnsetFieldList,
+    VerificationType, item, parameter_name,
 };
+use crate::typing::{FrameReader, Origin, UnsetFields};
 
 /// Both tables of one method.
 pub(crate) struct FramePair<'p, 'a> {
@@ -78,6 +79,7 @@ impl FrameCheck {
         target: u32,
     ) -> Option<()> {
         (new.frame().ok()? == Some((FrameKind::Full, position))).then_some(())?;
+        let listed = new.unset_fields();
         let index = self.kept.binary_search_by_key(&target, |kept| kept.bci);
         let kept = self.kept.get(index.ok()?)?;
         for range in [kept.start..kept.locals, kept.locals..kept.end] {
@@ -88,7 +90,12 @@ impl FrameCheck {
                 same_type(pair, unspliced, *expected, found).then_some(())?;
             }
         }
-        Some(())
+        let this = FollowedType::Written(VerificationType::plain(item::UNINITIALIZED_THIS));
+        let is_early = self.types.get(kept.start..kept.locals)?.contains(&this);
+        match is_early && pair.original.has_strict_fields() {
+            true => has_fields_of(pair, target, listed).then_some(()),
+            false => (listed == UnsetFieldList::NONE).then_some(()),
+        }
     }
 
     /// Expands the original table and keeps the frames of trampoline targets.
@@ -133,6 +140,25 @@ impl FrameCheck {
         }
         Ok(())
     }
+}
+
+/// Checks whether a list in the output has the strict fields that are without a value at `target` of the original.
+fn has_fields_of(pair: &FramePair<'_, '_>, target: u32, listed: UnsetFieldList<'_>) -> bool {
+    let Some(method) = pair.original.method(pair.method) else {
+        return false;
+    };
+    let table = Some(pair.tables.0);
+    let Ok(mut old) = FrameReader::new(&method, table, pair.limits, Origin::Method) else {
+        return false;
+    };
+    let mut new = UnsetFields::default();
+    while let Ok(Some(bci)) = old.next() {
+        if bci == target {
+            let read = new.take_listed(listed, pair.output.pool(), bci);
+            return read.is_ok() && listed != UnsetFieldList::NONE && new == old.unset_fields;
+        }
+    }
+    false
 }
 
 /// Checks whether a type in the output's frames is that of the original.
@@ -195,7 +221,8 @@ fn same_frame(
 ) -> Option<()> {
     let (kind, bci) = old.frame().ok()??;
     let (new_kind, position) = new.frame().ok()??;
-    if kind != new_kind || unspliced.label(bci) != Some(position) {
+    let same_fields = old.unset_fields() == new.unset_fields();
+    if kind != new_kind || unspliced.label(bci) != Some(position) || !same_fields {
         return None;
     }
     match kind {

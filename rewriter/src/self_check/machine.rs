@@ -6,7 +6,7 @@
 use crate::class::{Instruction, Instructions};
 use crate::plan::SkipReason;
 use crate::pool::{ConstantPool, LoadableConstant};
-use crate::typing::{Class, FrameReader, Origin, Type};
+use crate::typing::{Class, FrameReader, Origin, Type, UnsetFields};
 use jvms::descriptor::{FieldType, Parameters, return_type};
 use jvms::opcode::general_form;
 use jvms::opcode::*;
@@ -26,6 +26,8 @@ pub(crate) struct Source<'s, 't> {
 pub(crate) struct Machine<'t> {
     pub(crate) locals: Vec<Type<'t>>,
     pub(crate) stack: Vec<Type<'t>>,
+    /// The strict fields without a value, while `this` is uninitialized.
+    pub(crate) unset_fields: UnsetFields<'t>,
 }
 
 /// Returns `int`, `long`, `float` or `double`, in the order of instruction families.
@@ -54,6 +56,7 @@ impl<'t> Machine<'t> {
     ) -> Result<Option<u32>, SkipReason> {
         let bci = frames.next()?;
         frames.write(&mut self.locals, &mut self.stack);
+        self.unset_fields.clone_from(&frames.unset_fields);
         Ok(bci)
     }
 
@@ -223,7 +226,11 @@ impl<'t> Machine<'t> {
             self.pop_like(value)?;
         }
         if matches!(found.opcode, GETFIELD | PUTFIELD) {
-            self.pop_reference()?;
+            let object = self.pop_reference()?;
+            if (found.opcode, object) == (PUTFIELD, Type::UninitializedThis) {
+                let (name, descriptor) = (member.name.as_bytes(), member.descriptor.as_bytes());
+                self.unset_fields.assign(name, descriptor);
+            }
         }
         match found.opcode {
             GETSTATIC | GETFIELD => self.push(value),
@@ -376,7 +383,10 @@ impl<'t> Machine<'t> {
     /// Checks for equal local variables and stack.
     pub(crate) fn is(&self, other: &Self) -> bool {
         let slots = self.locals.len().max(other.locals.len());
-        self.stack == other.stack && self.same_locals(other, slots)
+        let is_early = self.locals.contains(&Type::UninitializedThis);
+        self.stack == other.stack
+            && self.same_locals(other, slots)
+            && (!is_early || self.unset_fields == other.unset_fields)
     }
 
     /// Checks for equality of the first `slots` local variables.

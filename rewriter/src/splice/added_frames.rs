@@ -33,12 +33,11 @@ pub(super) struct Placed<'o> {
 }
 
 /// A frame at a position of the new code; uninitialized objects are identified by positions.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) struct Extra<'t> {
     pub(crate) position: u32,
     /// One type for each local variable, with `long` and `double` as one.
-    pub(crate) locals: Vec<Type<'t>>,
-    pub(crate) stack: Vec<Type<'t>>,
+    pub(crate) types: Types<'t>,
 }
 
 /// The positions of inserted code.
@@ -68,11 +67,7 @@ pub(super) fn extras<'t>(
     };
     made.trampolines(class, &placement.trampolines)?;
     if let Some(position) = placement.unwind {
-        let types = Types {
-            locals: analysis.context.lasting(),
-            stack: vec![Type::Object(Class::THROWABLE)],
-        };
-        made.add(position, &types.locals, &types.stack, None)?;
+        made.add(position, thrown(analysis), None)?;
     }
     for placed in &placement.placed {
         let found = analysis
@@ -90,11 +85,7 @@ pub(super) fn extras<'t>(
     made.after_inverted(&placement.inverted)?;
     let extras = made.all.into_iter();
     Ok(extras
-        .map(|(position, (locals, stack))| Extra {
-            position,
-            locals,
-            stack,
-        })
+        .map(|(position, types)| Extra { position, types })
         .collect())
 }
 
@@ -112,23 +103,23 @@ struct TypedCode<'c, 't> {
 struct Extras<'x, 't, P> {
     analysis: &'x Analysis<'t>,
     positions: &'x P,
-    all: BTreeMap<u32, (Vec<Type<'t>>, Vec<Type<'t>>)>,
+    all: BTreeMap<u32, Types<'t>>,
     size: usize,
 }
 
 impl<'t, P: Positions> Extras<'_, 't, P> {
+    /// Adds a frame of these types, with local variables by slot.
     fn add(
         &mut self,
         position: u32,
-        locals: &[Type<'t>],
-        stack: &[Type<'t>],
+        types: Types<'t>,
         placed: Option<&Placed<'_>>,
     ) -> Result<(), SkipReason> {
         let gone = |found: &Type<'_>| match found {
             Type::Uninitialized(Origin::Method(bci)) => self.analysis.changed.contains(bci),
             _ => false,
         };
-        if locals.iter().chain(stack).any(gone) {
+        if types.locals.iter().chain(&types.stack).any(gone) {
             return Err(SkipReason::NewIsChanged);
         }
         let settle = |types: Vec<Type<'t>>| {
@@ -137,12 +128,16 @@ impl<'t, P: Positions> Extras<'_, 't, P> {
                 .map(|found| settled(found, self.positions, placed))
                 .collect::<Result<Vec<_>, _>>()
         };
-        let (locals, stack) = (settle(by_entry(locals))?, settle(stack.to_vec())?);
-        self.size += locals.len() + stack.len();
+        let types = Types {
+            locals: settle(by_entry(&types.locals))?,
+            stack: settle(types.stack)?,
+            unset_fields: types.unset_fields,
+        };
+        self.size += types.locals.len() + types.stack.len();
         if self.size > MOST_TYPES {
             return Err(SkipReason::FramesTooLarge);
         }
-        self.all.insert(position, (locals, stack));
+        self.all.insert(position, types);
         Ok(())
     }
 
@@ -160,11 +155,13 @@ impl<'t, P: Positions> Extras<'_, 't, P> {
         by_target.sort_unstable();
         let mut left = by_target.iter().copied().peekable();
         let mut reader = self.analysis.context.reader(class)?;
-        let mut slots = Vec::new();
+        let mut types = Types::default();
         while let Some(bci) = reader.next()? {
-            by_slot(&reader.frame.locals, &mut slots);
+            by_slot(&reader.frame.locals, &mut types.locals);
+            types.stack.clone_from(&reader.frame.stack);
+            types.unset_fields.clone_from(&reader.unset_fields);
             while let Some((_, position)) = left.next_if(|(target, _)| *target == bci) {
-                self.add(position, &slots, &reader.frame.stack, None)?;
+                self.add(position, types.clone(), None)?;
             }
         }
         match left.next() {
@@ -184,7 +181,7 @@ impl<'t, P: Positions> Extras<'_, 't, P> {
             let types = known.ok_or(unknown(point))?;
             // A snippet with a label at this position has the frame already.
             if !self.all.contains_key(position) {
-                self.add(*position, &types.locals, &types.stack, None)?;
+                self.add(*position, types.clone(), None)?;
             }
         }
         Ok(())
@@ -234,9 +231,7 @@ impl<'t, P: Positions> Extras<'_, 't, P> {
         let unwinding;
         let there = match code.point {
             ProgramPoint::Unwind => {
-                let locals = self.analysis.context.lasting();
-                let stack = vec![Type::Object(Class::THROWABLE)];
-                unwinding = Types { locals, stack };
+                unwinding = thrown(self.analysis);
                 Some(&unwinding)
             }
             point => self.analysis.points.get(point),
@@ -247,7 +242,6 @@ impl<'t, P: Positions> Extras<'_, 't, P> {
             .and_then(|kept| there.stack.get(..kept))
             .ok_or(unknown(code.point))?;
         let end = placed.offsets.last().copied().unwrap_or_default();
-        let mut locals = Vec::new();
         for (at, operation) in code.code.operations().iter().enumerate() {
             let Operation::Label(label) = operation else {
                 continue;
@@ -256,23 +250,37 @@ impl<'t, P: Positions> Extras<'_, 't, P> {
                 continue;
             };
             let offset = placed.offsets.get(at).copied().unwrap_or(end);
-            locals.clone_from(&there.locals);
-            let mut stack = below.to_vec();
+            let mut types = Types {
+                stack: below.to_vec(),
+                ..there.clone()
+            };
             if offset == end {
-                stack.extend_from_slice(code.leaves);
+                types.stack.extend_from_slice(code.leaves);
             } else {
-                locals.resize(self.analysis.context.locals() as usize, Type::Top);
-                locals.extend_from_slice(&state.locals);
-                stack.extend_from_slice(&state.stack);
+                let own = self.analysis.context.locals() as usize;
+                types.locals.resize(own, Type::Top);
+                types.locals.extend_from_slice(&state.locals);
+                types.stack.extend_from_slice(&state.stack);
             }
-            self.add(placed.start + offset, &locals, &stack, Some(placed))?;
+            self.add(placed.start + offset, types, Some(placed))?;
         }
         if !typed.falls_through {
-            let mut stack = below.to_vec();
-            stack.extend_from_slice(code.leaves);
-            self.add(placed.start + end, &there.locals, &stack, None)?;
+            let types = Types {
+                stack: [below, code.leaves].concat(),
+                ..there.clone()
+            };
+            self.add(placed.start + end, types, None)?;
         }
         Ok(())
+    }
+}
+
+/// Returns the types at the handler of `Unwind`.
+fn thrown<'t>(analysis: &Analysis<'t>) -> Types<'t> {
+    Types {
+        locals: analysis.context.lasting(),
+        stack: vec![Type::Object(Class::THROWABLE)],
+        ..Types::default()
     }
 }
 
@@ -313,19 +321,19 @@ fn settled<'t>(
     Ok(Type::Uninitialized(Origin::Position(position)))
 }
 
-/// Passes position, locals and stack of every frame to `visit`, in order: the method's moved frames and the added ones.
-/// `None` if `visit` returns it.
+/// Passes position and types of every frame to `visit`, in order: the method's moved frames and the added ones. `None` if
+/// `visit` returns it.
 fn merged_frames<'t>(
     class: &ClassFile<'t>,
     analysis: &Analysis<'t>,
     extras: &[Extra<'t>],
     positions: &impl Positions,
-    mut visit: impl FnMut(u32, &[Type<'t>], &[Type<'t>]) -> Option<()>,
+    mut visit: impl FnMut(u32, &Types<'t>) -> Option<()>,
 ) -> Result<Option<()>, SkipReason> {
     let context = &analysis.context;
     let mut reader = context.reader(class)?;
     let mut left = extras.iter().peekable();
-    let (mut locals, mut stack) = (Vec::new(), Vec::new());
+    let mut moved = Types::default();
     while let Some(bci) = reader.next()? {
         let bad = SkipReason::UnknownTypes {
             bci: Bci(bci as u16),
@@ -333,24 +341,26 @@ fn merged_frames<'t>(
         let inside = (bci as usize) < context.code.len();
         let position = positions.label(bci).filter(|_| inside).ok_or(bad)?;
         while let Some(extra) = left.next_if(|extra| extra.position < position) {
-            if visit(extra.position, &extra.locals, &extra.stack).is_none() {
+            if visit(extra.position, &extra.types).is_none() {
                 return Ok(None);
             }
         }
         // The method's own frame has no more types than are known there.
         left.next_if(|extra| extra.position == position);
         let frame = &reader.frame;
-        for (from, to) in [(&frame.locals, &mut locals), (&frame.stack, &mut stack)] {
+        let Types { locals, stack, .. } = &mut moved;
+        for (from, to) in [(&frame.locals, locals), (&frame.stack, stack)] {
             to.clear();
             for found in from {
                 to.push(settled(*found, positions, None)?);
             }
         }
-        if visit(position, &locals, &stack).is_none() {
+        moved.unset_fields.clone_from(&reader.unset_fields);
+        if visit(position, &moved).is_none() {
             return Ok(None);
         }
     }
-    Ok(left.try_for_each(|extra| visit(extra.position, &extra.locals, &extra.stack)))
+    Ok(left.try_for_each(|extra| visit(extra.position, &extra.types)))
 }
 
 /// Appends the contents of `StackMapTable` with the method's moved frames and the added ones.
@@ -366,23 +376,28 @@ pub(super) fn write_frames<'t>(
     out.extend_from_slice(&[0; 2]);
     let mut count = 0_u32;
     let mut writer = FrameWriter::new(&analysis.context.initial);
+    let has_strict_fields = class.has_strict_fields();
     let mut full = false;
-    let mut write_type = |found: Type<'t>, out: &mut Vec<u8>| {
-        let encoded = encoded(found, pool);
-        full |= encoded.is_none();
-        encoded.map(|encoded| encoded.write(out))
-    };
-    let written = merged_frames(
-        class,
-        analysis,
-        extras,
-        positions,
-        |position, locals, stack| {
-            count += 1;
-            let done = writer.write(position, (locals, stack), &mut write_type, out);
-            done.filter(|()| out.len() - count_at <= MOST_FRAME_BYTES)
-        },
-    )?;
+    let written = merged_frames(class, analysis, extras, positions, |position, types| {
+        count += 1;
+        // The list of a frame would otherwise be that of the frame before, which may be an added one.
+        if has_strict_fields && types.locals.contains(&Type::UninitializedThis) {
+            let listed = types.unset_fields.write(pool, out);
+            full |= listed.is_none();
+        }
+        let mut write_type = |found: Type<'t>, out: &mut Vec<u8>| {
+            let encoded = encoded(found, pool);
+            full |= encoded.is_none();
+            encoded.map(|encoded| encoded.write(out))
+        };
+        let done = writer.write(
+            position,
+            (&types.locals, &types.stack),
+            &mut write_type,
+            out,
+        );
+        done.filter(|()| !full && out.len() - count_at <= MOST_FRAME_BYTES)
+    })?;
     if full {
         return Err(SkipReason::PoolFull);
     }

@@ -12,13 +12,16 @@ use crate::stack_map::{
     Deltas, FollowedType, FrameContext, FrameKind, FrameState, StackMapReader, VerificationType,
     bad_frame, item, parameter_name,
 };
+use crate::typing::UnsetFields;
 
 /// The expanded frame of one trampoline target.
 #[derive(Debug, Clone, Copy)]
 struct Snapshot {
     target: u32,
+    /// Range of the list of unset fields, then of the types, in the bodies.
     start: u32,
-    length: u32,
+    types: u32,
+    end: u32,
 }
 
 /// Buffers for the frames of one method.
@@ -26,7 +29,7 @@ struct Snapshot {
 pub(crate) struct Frames {
     state: FrameState,
     snapshots: Vec<Snapshot>,
-    /// Full frames without tag and delta.
+    /// Full frames without tag and delta, each behind the list of its unset fields.
     bodies: Vec<u8>,
     /// Trampolines by position.
     trampolines: Vec<(u32, u32)>,
@@ -121,12 +124,15 @@ impl Frames {
             .binary_search_by_key(&bci, |snapshot| snapshot.target);
         let snapshot = found.ok().and_then(|index| self.snapshots.get(index));
         let snapshot = snapshot
-            .filter(|snapshot| snapshot.length > 0)
+            .filter(|snapshot| snapshot.end > snapshot.types)
             .ok_or(missing)?;
-        let start = snapshot.start as usize;
-        let body = self.bodies.get(start..start + snapshot.length as usize);
+        let part = |from: u32, to: u32| {
+            let part = self.bodies.get(from as usize..to as usize);
+            part.ok_or_else(|| bad_frame(bci, 0))
+        };
+        out.extend_from_slice(part(snapshot.start, snapshot.types)?);
         FrameKind::Full.write(delta, out);
-        out.extend_from_slice(body.ok_or_else(|| bad_frame(bci, 0))?);
+        out.extend_from_slice(part(snapshot.types, snapshot.end)?);
         Ok(())
     }
 }
@@ -139,6 +145,7 @@ fn write_frame(
     layout: &Layout,
     out: &mut Vec<u8>,
 ) -> Result<(), SkipReason> {
+    reader.unset_fields().write(out);
     kind.write(delta, out);
     match kind {
         FrameKind::Same | FrameKind::Chop(_) => Ok(()),
@@ -180,7 +187,8 @@ impl Frames {
         let blank = targets.map(|target| Snapshot {
             target,
             start: 0,
-            length: 0,
+            types: 0,
+            end: 0,
         });
         self.snapshots.extend(blank);
         self.snapshots
@@ -188,8 +196,10 @@ impl Frames {
         self.snapshots.dedup_by_key(|snapshot| snapshot.target);
         self.state.initial(context)?;
         let mut reader = StackMapReader::new(attribute.bytes, attribute.offset)?;
+        let mut unset_fields = UnsetFields::at_entry(&context.method);
         let mut kept = 0_usize;
         while let Some(bci) = self.state.step(&mut reader, context.limits)? {
+            unset_fields.take_listed(reader.unset_fields(), context.class.pool(), bci)?;
             while self
                 .snapshots
                 .get(kept)
@@ -202,7 +212,7 @@ impl Frames {
                 .get(kept)
                 .is_some_and(|next| next.target == bci)
             {
-                self.keep(kept, context, layout, pool)?;
+                self.keep(kept, &unset_fields, context, layout, pool)?;
                 kept += 1;
             }
         }
@@ -213,11 +223,18 @@ impl Frames {
     fn keep(
         &mut self,
         index: usize,
+        unset_fields: &UnsetFields<'_>,
         context: &FrameContext<'_, '_>,
         layout: &Layout,
         pool: &mut PoolWriter,
     ) -> Result<(), SkipReason> {
         let start = self.bodies.len();
+        let this = FollowedType::Written(VerificationType::plain(item::UNINITIALIZED_THIS));
+        if self.state.locals.contains(&this) && context.class.has_strict_fields() {
+            let written = unset_fields.write(pool, &mut self.bodies);
+            written.ok_or(SkipReason::PoolFull)?;
+        }
+        let first = self.bodies.len();
         for types in [&self.state.locals, &self.state.stack] {
             self.bodies
                 .extend_from_slice(&(types.len() as u16).to_be_bytes());
@@ -230,7 +247,8 @@ impl Frames {
         }
         if let Some(snapshot) = self.snapshots.get_mut(index) {
             snapshot.start = start as u32;
-            snapshot.length = (self.bodies.len() - start) as u32;
+            snapshot.types = first as u32;
+            snapshot.end = self.bodies.len() as u32;
         }
         Ok(())
     }

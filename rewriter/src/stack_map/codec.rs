@@ -1,7 +1,8 @@
 //! Frames and verification types as bytes.
 
-use crate::cursor::Cursor;
+use crate::cursor::{Cursor, u16s};
 use crate::error::ReadError;
+use crate::index::PoolIndex;
 
 /// Tags of `verification_type_info`.
 #[allow(missing_docs, reason = "the names are those of JVMS 4.7.4")]
@@ -61,6 +62,8 @@ pub enum FrameKind {
     Full,
 }
 
+/// The tag of `early_larval_frame`, preview in JDK 28: a list of strict fields without a value, then another frame.
+const EARLY_LARVAL: u8 = 246;
 const EXTENDED: u8 = 251;
 const EXTENDED_1_STACK_ITEM: u8 = 247;
 const FULL: u8 = 255;
@@ -91,6 +94,47 @@ impl FrameKind {
     }
 }
 
+/// The strict fields (`ACC_STRICT_INIT`) that have no value yet at a frame of a constructor, by `early_larval_frame`.
+/// Without a list, a frame has those of the frame before it; the first frame has all strict fields of the class.
+///
+/// Classes of JDK 28 have it with preview features.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnsetFieldList<'a>(Option<&'a [u8]>);
+
+impl<'a> UnsetFieldList<'a> {
+    /// A frame without a list.
+    pub(crate) const NONE: Self = UnsetFieldList(None);
+
+    /// A list of these pool indices, two bytes each.
+    pub(crate) fn of(indices: &'a [u8]) -> Self {
+        UnsetFieldList(Some(indices))
+    }
+
+    #[cold]
+    fn read(cursor: &mut Cursor<'a>) -> Result<Self, ReadError> {
+        let structure = "early_larval_frame";
+        let count = cursor.u2(structure)?;
+        let indices = cursor.take(2 * usize::from(count), structure)?;
+        Ok(UnsetFieldList(Some(indices)))
+    }
+
+    /// Returns the pool indices of the fields' names and types; `None` for a frame without a list.
+    #[must_use]
+    pub fn indices(self) -> Option<impl Iterator<Item = PoolIndex> + 'a> {
+        self.0.map(|indices| u16s(indices).map(PoolIndex))
+    }
+
+    /// Appends tag and list, behind which the frame follows; nothing for a frame without a list.
+    #[inline]
+    pub(crate) fn write(self, out: &mut Vec<u8>) {
+        if let Some(indices) = self.0 {
+            let [high, low] = ((indices.len() / 2) as u16).to_be_bytes();
+            out.extend_from_slice(&[EARLY_LARVAL, high, low]);
+            out.extend_from_slice(indices);
+        }
+    }
+}
+
 /// Reads a table frame by frame. The caller reads the types of a frame before the next frame.
 #[derive(Debug, Clone, Copy)]
 pub struct StackMapReader<'a> {
@@ -99,6 +143,8 @@ pub struct StackMapReader<'a> {
     left: u16,
     /// First possible bci of the next frame, after the last one.
     next: u32,
+    /// The list of the last frame.
+    unset_fields: UnsetFieldList<'a>,
 }
 
 impl<'a> StackMapReader<'a> {
@@ -114,6 +160,7 @@ impl<'a> StackMapReader<'a> {
             cursor,
             left,
             next: 0,
+            unset_fields: UnsetFieldList::NONE,
         })
     }
 
@@ -143,7 +190,12 @@ impl<'a> StackMapReader<'a> {
             return Ok(None);
         };
         let structure = "stack_map_frame";
-        let tag = self.cursor.u1(structure)?;
+        let mut tag = self.cursor.u1(structure)?;
+        self.unset_fields = UnsetFieldList::NONE;
+        if tag == EARLY_LARVAL {
+            self.unset_fields = UnsetFieldList::read(&mut self.cursor)?;
+            tag = self.cursor.u1(structure)?;
+        }
         let (kind, delta) = match tag {
             0..=63 => (FrameKind::Same, u16::from(tag)),
             64..=127 => (FrameKind::SameLocals1StackItem, u16::from(tag & 63)),
@@ -167,6 +219,12 @@ impl<'a> StackMapReader<'a> {
         self.left = left;
         self.next = bci + 1;
         Ok(Some((kind, bci)))
+    }
+
+    /// Returns the list of an `early_larval_frame`, if the last frame is one.
+    #[must_use]
+    pub fn unset_fields(&self) -> UnsetFieldList<'a> {
+        self.unset_fields
     }
 
     /// Reads `number_of_locals` or `number_of_stack_items` of a full frame.
@@ -262,8 +320,38 @@ mod tests {
     }
 
     #[test]
+    fn lists_of_unset_fields_round_trip() {
+        for indices in [&[][..], &[0, 7], &[0, 7, 1, 2]] {
+            let mut bytes = vec![0, 2];
+            UnsetFieldList(Some(indices)).write(&mut bytes);
+            FrameKind::Same.write(4, &mut bytes);
+            UnsetFieldList::NONE.write(&mut bytes);
+            FrameKind::Same.write(5, &mut bytes);
+            let mut reader = StackMapReader::new(&bytes, 0).unwrap();
+            assert_eq!(reader.frame(), Ok(Some((FrameKind::Same, 4))));
+            assert_eq!(reader.unset_fields(), UnsetFieldList(Some(indices)));
+            assert_eq!(reader.frame(), Ok(Some((FrameKind::Same, 10))));
+            assert_eq!(reader.unset_fields(), UnsetFieldList::NONE);
+            assert_eq!(reader.finish(), Ok(()));
+            for cut in 3..bytes.len() - 1 {
+                let mut reader = StackMapReader::new(&bytes[..cut], 0).unwrap();
+                assert!(reader.frame().is_err(), "{cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn list_of_unset_fields_has_a_frame_behind_it() {
+        let bytes = [0, 1, EARLY_LARVAL, 0, 0, EARLY_LARVAL, 0, 0, 4];
+        let mut reader = StackMapReader::new(&bytes, 10).unwrap();
+        let tag = EARLY_LARVAL;
+        let unknown = ReadError::UnknownFrame { offset: 15, tag };
+        assert_eq!(reader.frame(), Err(unknown));
+    }
+
+    #[test]
     fn unassigned_tags_are_refused() {
-        for tag in 128..=246 {
+        for tag in 128..=245 {
             let bytes = [0, 1, tag, 0, 0];
             let mut reader = StackMapReader::new(&bytes, 10).unwrap();
             let unknown = ReadError::UnknownFrame { offset: 12, tag };

@@ -9,7 +9,7 @@ use crate::edits::{
 use crate::index::MethodIndex;
 use crate::limits::{MAX_STRUCTURE_BYTES, ODD_NAMES_SINCE};
 use crate::structure::name_syntax::{annotation_names, bad, method_name};
-use jvms::access_flags::{ACC_ABSTRACT, ACC_NATIVE, ACC_STATIC, Declaration};
+use jvms::access_flags::{ACC_ABSTRACT, ACC_NATIVE, ACC_STATIC, ACC_STRICT_INIT, Declaration};
 use jvms::descriptor::{FieldType, MAX_ARGUMENT_SLOTS, MethodDescriptor};
 use jvms::flag_rules::Flags;
 use jvms::modified_utf8;
@@ -177,6 +177,10 @@ impl<'c, 'a> ClassChecker<'c, 'a> {
         let member = format!("field {name}:{descriptor}");
         let found = self.flags(Declaration::Field, *flags, &key.0);
         if let Err(reason) = found.check() {
+            return bad_flags(member, *flags, reason);
+        }
+        if flags & ACC_STRICT_INIT != 0 {
+            let reason = "each constructor would have to assign a strict field";
             return bad_flags(member, *flags, reason);
         }
         let fits = value.as_ref().is_none_or(|value| match value {

@@ -3,12 +3,14 @@
 use crate::class::{Attribute, Method};
 use crate::error::ReadError;
 use crate::index::PoolIndex;
+use crate::limits::{PREVIEW, STRICT_FIELDS_SINCE};
 use crate::plan::SkipReason;
 use crate::pool::{ConstantPool, PoolWriter};
 use crate::stack_map::{
-    Deltas, Frame, FrameKind, StackMapReader, VerificationType, bad_frame, item,
+    Deltas, Frame, FrameKind, StackMapReader, UnsetFieldList, VerificationType, bad_frame, item,
 };
 use crate::typing::types::{Class, Origin, Type};
+use crate::typing::unset_fields::UnsetFields;
 use jvms::descriptor::Parameters;
 
 /// Maximum number of types in all frames of one method together.
@@ -36,7 +38,7 @@ pub(crate) fn entry_types<'t>(method: &Method<'_, 't>) -> Option<Vec<Type<'t>>> 
 pub(crate) struct FrameReader<'p, 't> {
     pool: &'p ConstantPool<'t>,
     table: StackMapReader<'t>,
-    /// The head of the next frame.
+    /// The head of the next frame; `table` has its list of unset fields.
     head: Option<(FrameKind, u32)>,
     /// `max_locals` and `max_stack`.
     limits: (u16, u16),
@@ -45,6 +47,12 @@ pub(crate) struct FrameReader<'p, 't> {
     /// Number of types in all frames so far.
     seen: usize,
     pub(crate) frame: Frame<Type<'t>>,
+    /// The strict fields without a value at the current frame.
+    pub(crate) unset_fields: UnsetFields<'t>,
+    /// Those at the entry.
+    strict_fields: UnsetFields<'t>,
+    /// True if the release of the class file has frames that list such fields.
+    has_lists: bool,
 }
 
 impl<'p, 't> FrameReader<'p, 't> {
@@ -63,6 +71,12 @@ impl<'p, 't> FrameReader<'p, 't> {
             pool: method.class().pool(),
             head: table.frame()?,
             table,
+            unset_fields: UnsetFields::at_entry(method),
+            strict_fields: UnsetFields::at_entry(method),
+            has_lists: match method.class().major_version() {
+                STRICT_FIELDS_SINCE => method.class().minor_version() == PREVIEW,
+                major => major > STRICT_FIELDS_SINCE,
+            },
             limits,
             origin,
             seen: 0,
@@ -91,6 +105,14 @@ impl<'p, 't> FrameReader<'p, 't> {
         self.frame
             .apply((kind, bci), &mut self.table, self.limits, read)?;
         self.check(bci)?;
+        let list = self.table.unset_fields();
+        if list != UnsetFieldList::NONE {
+            self.unset_fields.take_listed(list, pool, bci)?;
+            let is_known = self.unset_fields.is_within(&self.strict_fields);
+            if !is_known || !self.has_lists {
+                return Err(bad_frame(bci, self.table.offset()).into());
+            }
+        }
         self.head = self.table.frame()?;
         self.seen += self.frame.locals.len();
         if self.seen > MOST_TYPES {

@@ -14,6 +14,7 @@ use crate::typing::frames::by_slot;
 use crate::typing::instruction_typer::InstructionTyper;
 use crate::typing::machine::Machine;
 use crate::typing::types::Type;
+use crate::typing::unset_fields::UnsetFields;
 use jvms::opcode;
 
 /// Maximum number of types kept for one method.
@@ -55,6 +56,8 @@ pub(crate) struct Types<'t> {
     /// By slot.
     pub(crate) locals: Vec<Type<'t>>,
     pub(crate) stack: Vec<Type<'t>>,
+    /// The strict fields without a value, while `this` is uninitialized.
+    pub(crate) unset_fields: UnsetFields<'t>,
 }
 
 /// The types at all requested points.
@@ -133,7 +136,7 @@ impl<'t> PointTypes<'t> {
         let mut found = PointTypes::default();
         let mut kept = 0_usize;
         let mut keep =
-            |types: &mut BTreeMap<ProgramPoint, Types<'t>>, point, machine: &Machine<'t>| {
+            |types: &mut BTreeMap<_, _>, point, machine: &Machine<'t>, unset: &UnsetFields<'t>| {
                 if points.binary_search(&point).is_err() {
                     return Ok(());
                 }
@@ -141,19 +144,24 @@ impl<'t> PointTypes<'t> {
                 if kept > MOST_TYPES {
                     return Err(SkipReason::FramesTooLarge);
                 }
-                let (locals, stack) = (machine.locals.clone(), machine.stack.clone());
-                types.insert(point, Types { locals, stack });
+                let found = Types {
+                    locals: machine.locals.clone(),
+                    stack: machine.stack.clone(),
+                    unset_fields: unset.clone(),
+                };
+                types.insert(point, found);
                 Ok(())
             };
         let mut machine = Machine::new(true);
         by_slot(&context.initial, &mut machine.locals);
-        keep(&mut found.types, ProgramPoint::Entry, &machine)?;
         let followed = InstructionTyper {
             pool: class.pool(),
             code: context.code,
             known: &context.known,
         };
         let mut reader = context.reader(class)?;
+        let mut unset = reader.unset_fields.clone();
+        keep(&mut found.types, ProgramPoint::Entry, &machine, &unset)?;
         let mut live = true;
         for instruction in Instructions::new(context.code, 0) {
             let instruction = instruction?;
@@ -162,20 +170,22 @@ impl<'t> PointTypes<'t> {
                 reader.next()?;
                 by_slot(&reader.frame.locals, &mut machine.locals);
                 machine.set_stack(&reader.frame.stack);
+                unset.clone_from(&reader.unset_fields);
                 live = true;
             }
             if !live {
                 continue;
             }
             found.note_ready(&machine, bci, instruction.next());
-            keep(&mut found.types, ProgramPoint::At(bci), &machine)?;
+            keep(&mut found.types, ProgramPoint::At(bci), &machine, &unset)?;
+            unset.step(&instruction, &machine.stack, class.pool());
             followed
                 .step(&mut machine, &instruction)
                 .filter(|()| machine.is_within(context.limits))
                 .ok_or(unlike(instruction.bci))?;
             live = opcode::falls_through(instruction.opcode);
             if live {
-                keep(&mut found.types, ProgramPoint::After(bci), &machine)?;
+                keep(&mut found.types, ProgramPoint::After(bci), &machine, &unset)?;
             }
         }
         Ok(found)

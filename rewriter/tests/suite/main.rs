@@ -25,6 +25,7 @@ mod samples;
 mod schema;
 mod shared_methods;
 mod snippets;
+mod strict_fields;
 mod structure;
 mod tables;
 mod views;
