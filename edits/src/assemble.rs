@@ -61,6 +61,13 @@ pub trait Assemble {
         self.add(Instruction::new(symbolic::LOAD_OPERAND, operand))
     }
 
+    /// Pops a value into an operand of the instruction that the code surrounds, which gets it in place of the former one.
+    /// The receiver of a call or field access cannot be assigned.
+    fn store_operand(&mut self, index: u8) -> Self::Added<'_> {
+        let operand = Operand::local(index.into());
+        self.add(Instruction::new(symbolic::STORE_OPERAND, operand))
+    }
+
     /// Appends the instruction that the code surrounds, with its operands, and leaves its result on the stack.
     fn proceed(&mut self) -> Self::Added<'_> {
         self.add(Instruction::new(symbolic::PROCEED, Operand::None))

@@ -52,6 +52,8 @@ pub mod symbolic {
     pub const LOAD_NAMED: u16 = 266;
     /// Pops a value into the parameter of this index, counted without `this`; only at the entry.
     pub const STORE_ARGUMENT: u16 = 267;
+    /// Pops a value into an operand of the surrounded instruction, by its index.
+    pub const STORE_OPERAND: u16 = 268;
 }
 
 /// The operand of an instruction.

@@ -75,6 +75,21 @@ impl BaseType {
         })
     }
 
+    /// Returns the internal name of the class whose objects hold values of the type.
+    #[must_use]
+    pub const fn wrapper(self) -> &'static str {
+        match self {
+            Self::Boolean => "java/lang/Boolean",
+            Self::Byte => "java/lang/Byte",
+            Self::Char => "java/lang/Character",
+            Self::Short => "java/lang/Short",
+            Self::Int => "java/lang/Integer",
+            Self::Long => "java/lang/Long",
+            Self::Float => "java/lang/Float",
+            Self::Double => "java/lang/Double",
+        }
+    }
+
     /// Returns the letter of the type in descriptors.
     #[must_use]
     pub const fn letter(self) -> u8 {

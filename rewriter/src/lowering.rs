@@ -100,7 +100,7 @@ impl Lowering<'_, '_> {
             Operation::Variable(code, slot) => self.local(*code, u32::from(*slot)),
             Operation::Original(bytes) => self.code.extend_from_slice(bytes),
             // Earlier stages replaced these operations or refused the snippet.
-            Operation::Operand(_) | Operation::Proceed => return None,
+            Operation::Operand(_) | Operation::StoreOperand(_) | Operation::Proceed => return None,
         }
         Some(())
     }

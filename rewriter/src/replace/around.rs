@@ -112,8 +112,11 @@ impl<'t> ChangedMethod<'t, '_> {
                 });
             }
         };
-        let result = result.map(Type::Object);
-        Ok(StackEffect { operands, result })
+        Ok(StackEffect {
+            operands,
+            result: result.map(Type::Object),
+            has_receiver: false,
+        })
     }
 
     fn member_stack_effect(
@@ -133,8 +136,15 @@ impl<'t> ChangedMethod<'t, '_> {
             // The verifier requires the current class (JVMS 4.10.1.9.invokespecial).
             *receiver = Type::Object(Class::plain(self.known.this));
         }
-        let result = effect.result.map(Type::of);
-        Ok(StackEffect { operands, result })
+        let is_static = matches!(
+            instruction.opcode,
+            opcode::GETSTATIC | opcode::PUTSTATIC | opcode::INVOKESTATIC | opcode::INVOKEDYNAMIC
+        );
+        Ok(StackEffect {
+            operands,
+            result: effect.result.map(Type::of),
+            has_receiver: !is_static,
+        })
     }
 
     fn named_class(&self, instruction: &Instruction<'_>) -> Result<Class<'t>, ChangeError> {
@@ -199,6 +209,10 @@ impl<'t> ChangedMethod<'t, '_> {
                 let operand = kept.get(usize::from(*index));
                 operand.map(load).into_iter().collect()
             }
+            Operation::StoreOperand(index) => {
+                let operand = kept.get(usize::from(*index));
+                operand.map(store).into_iter().collect()
+            }
             Operation::Proceed => {
                 let original = Operation::Original(instruction.bytes().to_vec());
                 let others = kept.iter().skip(copied).map(load);
@@ -211,10 +225,11 @@ impl<'t> ChangedMethod<'t, '_> {
 
 /// Checks whether the first operand stays on the stack below the code, which then reads a copy. The JVM thereby finds
 /// the origin of a null receiver, and its message is the same as without the code. If the code branches, the stack must
-/// be empty.
+/// be empty; a first operand that the code assigns is not the one that the JVM would name.
 fn copies_first(snippet: &Snippet, stack_effect: &StackEffect<'_>) -> bool {
     let first = stack_effect.operands.first();
-    !snippet.is_branching() && first.is_some_and(|kind| kind.slots() == 1)
+    let is_kept = !snippet.is_branching() && !snippet.assigns_first_operand();
+    is_kept && first.is_some_and(|kind| kind.slots() == 1)
 }
 
 /// Checks that the code runs the instruction exactly once.

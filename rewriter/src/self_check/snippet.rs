@@ -110,7 +110,7 @@ impl Host<'_> {
             // The target is checked after all offsets are known.
             Operation::Jump(wanted, _) => code == *wanted,
             Operation::Original(bytes) => found.bytes() == bytes,
-            Operation::Operand(_) | Operation::Proceed => false,
+            Operation::Operand(_) | Operation::StoreOperand(_) | Operation::Proceed => false,
         }
     }
 

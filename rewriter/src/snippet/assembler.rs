@@ -124,6 +124,11 @@ impl Snippet {
         self.operations.iter().any(uses)
     }
 
+    /// Checks for an assignment of the first operand of the surrounded instruction.
+    pub(crate) fn assigns_first_operand(&self) -> bool {
+        self.operations.contains(&Operation::StoreOperand(0))
+    }
+
     pub(crate) fn uses_this(&self) -> bool {
         self.operations.contains(&Operation::This)
     }

@@ -66,6 +66,7 @@ fn symbolic_operation(at: u32, opcode: u16, operand: &Operand) -> Result<Operati
         (symbolic::LOAD_ARGUMENT, _, Some(index), _) => Operation::Argument(index),
         (symbolic::STORE_ARGUMENT, _, Some(index), _) => Operation::StoreArgument(index),
         (symbolic::LOAD_OPERAND, _, Some(index), _) => Operation::Operand(index),
+        (symbolic::STORE_OPERAND, _, Some(index), _) => Operation::StoreOperand(index),
         (symbolic::LOAD_VARIABLE..=LAST_VARIABLE, _, _, Some(slot)) => {
             let family = opcode.abs_diff(symbolic::LOAD_VARIABLE) as u8;
             Operation::Variable(opcode::ILOAD.saturating_add(family), slot)

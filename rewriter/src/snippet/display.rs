@@ -64,6 +64,7 @@ impl fmt::Display for Operation {
             Operation::Label(label) => write!(f, "label {}:", label.0),
             Operation::Jump(code, label) => write!(f, "{} label {}", mnemonic(*code), label.0),
             Operation::Operand(index) => write!(f, "load operand {index}"),
+            Operation::StoreOperand(index) => write!(f, "store operand {index}"),
             Operation::Variable(code, slot) => write!(f, "{} {slot}", mnemonic(*code)),
             Operation::Proceed => f.write_str("proceed"),
             Operation::Original(bytes) => {

@@ -69,6 +69,8 @@ pub(crate) enum Operation {
     Jump(u8, Label),
     /// An operand of the instruction that the snippet surrounds.
     Operand(u8),
+    /// Assigns an operand of that instruction.
+    StoreOperand(u8),
     /// That instruction with its operands.
     Proceed,
     /// The bytes of that instruction; its operands are on the stack.
@@ -95,6 +97,7 @@ impl_stored!(enum Operation {
     14 Original(bytes),
     15 Variable(opcode, slot),
     16 StoreArgument(index),
+    17 StoreOperand(index),
 });
 
 impl EncodedMember {

@@ -316,6 +316,8 @@ pub(crate) struct TypingContext<'t, 's> {
 pub(crate) struct StackEffect<'t> {
     pub(crate) operands: Vec<Type<'t>>,
     pub(crate) result: Option<Type<'t>>,
+    /// True if the first operand is the object whose method or field the instruction names.
+    pub(crate) has_receiver: bool,
 }
 
 impl<'t, 's> TypingContext<'t, 's> {

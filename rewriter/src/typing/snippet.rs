@@ -330,11 +330,10 @@ impl<'t, 's> Check<'t, 's> {
                 let value = self.operand(at, *index)?;
                 self.machine.push(value).map_err(fault(opcode::ALOAD))?;
             }
+            Operation::StoreOperand(index) => self.store_operand(at, *index)?,
             Operation::Proceed => {
                 let effect = self.around(at)?;
-                let mut operands = effect.operands.iter();
-                let pushed = operands.try_for_each(|found| self.machine.push(*found));
-                pushed.map_err(fault(opcode::ALOAD))?;
+                self.push_operands(effect).map_err(fault(opcode::ALOAD))?;
                 self.apply_effect(effect).map_err(fault(opcode::NOP))?;
             }
             Operation::Original(bytes) => {
@@ -359,6 +358,12 @@ impl<'t, 's> Check<'t, 's> {
         self.context
             .around
             .ok_or(SnippetError::NotHere { at, reason })
+    }
+
+    /// Pushes the operands of an instruction.
+    fn push_operands(&mut self, effect: &StackEffect<'t>) -> Result<(), Fault<'t>> {
+        let mut operands = effect.operands.iter();
+        operands.try_for_each(|found| self.machine.push(*found))
     }
 
     /// Pops the operands of an instruction and pushes its result.
@@ -403,6 +408,16 @@ impl<'t, 's> Check<'t, 's> {
         let found = operands.get(usize::from(index)).copied();
         let reason = "the instruction takes no such operand";
         found.ok_or(SnippetError::NotHere { at, reason })
+    }
+
+    /// Pops the new value of an operand of the surrounded instruction.
+    fn store_operand(&mut self, at: u32, index: u8) -> Result<(), SnippetError> {
+        let wanted = self.operand(at, index)?;
+        if index == 0 && self.around(at)?.has_receiver {
+            return refuse(at, "the receiver of a call or field access is not assigned");
+        }
+        let popped = self.machine.pop_as(wanted, self.context.known);
+        popped.map_err(|fault| mismatch(at, "store operand", fault))
     }
 
     /// Returns the type of a local variable of the method, if `code` can load it.

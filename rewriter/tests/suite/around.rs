@@ -96,6 +96,89 @@ fn operands_are_stored_read_and_restored() {
 }
 
 #[test]
+fn assigned_operands_reach_the_instruction() {
+    let bytes = calling(&CODE);
+    let class = ClassFile::read(&bytes).unwrap();
+    let mut plan = PlanBuilder::new(&class);
+    let around = snippet(|code| {
+        code.push_int(9).unwrap();
+        code.store_operand(1).unwrap();
+        code.proceed().unwrap();
+    });
+    plan.change(MethodIndex(0), Bci(2), around).unwrap();
+    let plan = plan.finish();
+    assert_eq!(
+        plan.to_string(),
+        "method 0 at 2: around:\n    push int 9\n    store operand 1\n    proceed\n"
+    );
+    let (skipped, out) = spliced(&class, &plan);
+    assert_eq!(skipped, []);
+    let after = ClassFile::read(&out).unwrap();
+    let method = after.method(MethodIndex(0)).unwrap();
+    let code = method.code().unwrap().unwrap();
+    let opcodes: Vec<&str> = code
+        .instructions()
+        .map(|found| found.unwrap().mnemonic())
+        .collect();
+    let stores = opcodes.iter().filter(|it| it.starts_with("istore"));
+    assert_eq!(stores.count(), 2, "{opcodes:?}");
+    let number = opcodes.iter().position(|it| **it == *"bipush");
+    let store = opcodes.iter().rposition(|it| it.starts_with("istore"));
+    assert_eq!(number.map(|at| at + 1), store, "{opcodes:?}");
+    let refused = refusal(snippet(|code| {
+        code.push_int(9).unwrap();
+        code.store_operand(0).unwrap();
+        code.proceed().unwrap();
+    }));
+    assert!(refused.contains("operation 1 (store operand)"), "{refused}");
+}
+
+/// A receiver of another type would be refused by the JVM where the method is protected.
+#[test]
+fn receivers_are_not_assigned() {
+    let (mut refused, mut assigned) = (0, 0);
+    for (_, bytes) in ALL {
+        let class = ClassFile::read(bytes).unwrap();
+        for method in class.methods() {
+            let Ok(Some(code)) = method.code() else {
+                continue;
+            };
+            for found in code.instructions().flatten() {
+                let around = snippet(|code| {
+                    code.load_operand(0).unwrap();
+                    code.store_operand(0).unwrap();
+                    code.proceed().unwrap();
+                });
+                let mut plan = PlanBuilder::new(&class);
+                let result = plan.change(method.index(), found.bci, around);
+                let has_receiver = matches!(
+                    found.opcode,
+                    op::GETFIELD
+                        | op::PUTFIELD
+                        | op::INVOKEVIRTUAL
+                        | op::INVOKESPECIAL
+                        | op::INVOKEINTERFACE
+                );
+                match result {
+                    Ok(()) => {
+                        assert!(!has_receiver, "{}", found.mnemonic());
+                        assigned += 1;
+                        let (skipped, _) = spliced(&class, &plan.finish());
+                        assert_eq!(skipped, []);
+                    }
+                    Err(error) => {
+                        let text = error.to_string();
+                        refused +=
+                            usize::from(text.contains("the receiver of a call or field access"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(refused > 20 && assigned > 20, "{refused} {assigned}");
+}
+
+#[test]
 fn every_call_field_access_monitor_and_array_can_be_surrounded() {
     let mut surrounded = 0;
     for (name, bytes) in ALL {

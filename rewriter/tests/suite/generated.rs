@@ -237,6 +237,10 @@ impl Generator {
     /// Returns code that proceeds with an instruction, sometimes in one of its branches or twice.
     fn around(&mut self) -> Snippet {
         let mut code = self.snippet();
+        if self.random.below(8) == 0 {
+            drop(code.push_int(1));
+            drop(code.store_operand(self.random.below(3) as u8));
+        }
         drop(code.proceed());
         if self.random.below(8) == 0 {
             drop(code.load_operand(self.random.below(3) as u8));
