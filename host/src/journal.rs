@@ -14,6 +14,9 @@ use crate::plugin_failure::PluginFailure;
 use crate::requests::PlannedClass;
 use crate::spliced::Spliced;
 
+/// The beginning of notes about methods that a plugin leaves alone, as the WIT defines it.
+const LEFT_OUT: &str = "left out: ";
+
 /// Counters and notes of a pipeline, shared by all threads.
 #[derive(Default)]
 pub(crate) struct Journal {
@@ -98,13 +101,31 @@ impl Journal {
         }
         let name = class.class().this_class().to_str_lossless().into_owned();
         let mut entries = self.entries();
-        let notes = &mut entries.summary.notes;
+        let summary = &mut entries.summary;
         for asked in requests {
-            let room = Summary::KEPT.saturating_sub(notes.len());
-            notes.extend(asked.request.notes.iter().take(room).map(|note| {
+            for note in &asked.request.notes {
+                let reason = note.text.strip_prefix(LEFT_OUT);
+                summary.skipped_methods += u64::from(reason.is_some());
+                let has_room = match reason {
+                    Some(_) => summary.skipped.len() < Summary::KEPT,
+                    None => summary.notes.len() < Summary::KEPT,
+                };
+                if !has_room {
+                    continue;
+                }
                 let method = class.method_name(note.point.method).unwrap_or_default();
-                format!("{}: {name}.{method}: {}", asked.plugin.name, note.text)
-            }));
+                match reason {
+                    Some(reason) => summary.skipped.push(MethodRemark {
+                        class: name.clone(),
+                        method,
+                        text: format!("{}: {reason}", asked.plugin.name),
+                    }),
+                    None => summary.notes.push(format!(
+                        "{}: {name}.{method}: {}",
+                        asked.plugin.name, note.text
+                    )),
+                }
+            }
         }
     }
 

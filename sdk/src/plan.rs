@@ -9,6 +9,9 @@ use edits::{
     Member, MethodIndex, Operand, Refusal, Snippet, Tag, Target, Visibility,
 };
 
+/// The beginning of notes about methods that are left alone.
+const LEFT_OUT: &str = "left out: ";
+
 /// The edits of one class. Each call records and checks one; all are applied only if
 /// [`crate::Transformer::transform`] returns `Ok`.
 pub struct Plan<'a> {
@@ -543,6 +546,11 @@ impl<'a> Plan<'a> {
     /// Adds a note for the user about an action, or an omission, at a point.
     pub fn note(&mut self, at: InsertionPoint, text: &str) {
         self.sink.note(at, text);
+    }
+
+    /// Adds a note that a method is left alone, with the reason. The summary and `status` count it.
+    pub fn leave_out(&mut self, at: InsertionPoint, reason: &str) {
+        self.sink.note(at, &format!("{LEFT_OUT}{reason}"));
     }
 }
 
