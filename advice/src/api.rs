@@ -21,15 +21,24 @@ macro_rules! files {
 pub const PACKAGE: &str = "io/github/classhook/advice/";
 
 /// The annotations, which javac needs and no JVM loads.
-pub const ANNOTATIONS: [File; 16] = files![
+pub const ANNOTATIONS: [File; 25] = files![
     "Advice",
+    "AfterCall",
     "AllArguments",
     "Argument",
+    "Around",
+    "BeforeCall",
+    "Called",
+    "Field",
     "FromEntry",
+    "Line",
+    "Loader",
     "Method",
     "OnEntry",
     "OnExit",
+    "Operand",
     "ReplaceArgument",
+    "ReplaceOperand",
     "ReplaceReturned",
     "ReplaceThrown",
     "Returned",
@@ -42,6 +51,11 @@ pub const ANNOTATIONS: [File; 16] = files![
 
 /// The classes that advice calls. They run in the program beside each class with advice that uses them.
 pub const EVENTS: [File; 2] = files!["Events", "StackTrace"];
+
+/// The class of a call that advice is around. It runs in the program beside each class with such advice.
+pub const CALL: [File; 1] = files!["Call"];
+/// Internal name of [`CALL`].
+pub const CALL_NAME: &str = "io/github/classhook/advice/Call";
 
 /// Internal name of the class with the methods that record.
 pub const EVENTS_NAME: &str = "io/github/classhook/advice/Events";
@@ -60,7 +74,7 @@ pub const GUARD_NAME: &str = "io/github/classhook/advice/AdviceGuard";
 const MANIFEST: &str =
     "Manifest-Version: 1.0\r\nAutomatic-Module-Name: io.github.classhook.advice\r\n\r\n";
 
-/// Writes the annotations and [`EVENTS`] as a jar, `classhook-advice.jar`. The bytes are always the same.
+/// Writes the annotations, [`EVENTS`] and [`CALL`] as a jar, `classhook-advice.jar`. The bytes are always the same.
 ///
 /// # Errors
 /// Those of `out`.
@@ -68,7 +82,8 @@ pub fn write_jar<W: Write + Seek>(out: W) -> ZipResult<()> {
     let options = SimpleFileOptions::default().last_modified_time(zip::DateTime::default());
     let mut jar = ZipWriter::new(out);
     let manifest = [("META-INF/MANIFEST.MF", MANIFEST.as_bytes())];
-    for (name, bytes) in manifest.into_iter().chain(ANNOTATIONS).chain(EVENTS) {
+    let files = manifest.into_iter().chain(ANNOTATIONS);
+    for (name, bytes) in files.chain(EVENTS).chain(CALL) {
         jar.start_file(name, options)?;
         jar.write_all(bytes)?;
     }

@@ -27,6 +27,9 @@ use crate::writer::{Assembler, ClassWriter, Code};
 const OBJECT: &str = "Ljava/lang/Object;";
 const STATE: &str = "[Ljava/lang/Object;";
 const THROWABLE: &str = "Ljava/lang/Throwable;";
+const OF_CALL: &str = "(Lio/github/classhook/advice/Call;)V";
+const CALL_FAILED: &str =
+    "(Lio/github/classhook/advice/Call;Ljava/lang/Throwable;Ljava/lang/String;I)Ljava/lang/Object;";
 
 /// Returns the name of the guard's method for the hook with this number.
 #[must_use]
@@ -34,6 +37,9 @@ pub fn method_name(hook: &Hook, number: usize) -> String {
     let when = match hook.when {
         When::Entry => "entry",
         When::Exit => "exit",
+        When::BeforeCall => "before",
+        When::AfterCall => "after",
+        When::Around => "around",
     };
     format!("{when}{number}")
 }
@@ -47,7 +53,13 @@ pub fn class_name(advice: &AdviceClass) -> String {
 
 /// Returns the types of the values that the program gives to the guard, in order.
 pub fn given(hook: &Hook) -> impl Iterator<Item = &Binding> {
-    let given = |binding: &&Binding| binding.value != Value::FromEntry;
+    let given = |binding: &&Binding| {
+        let is_own = matches!(
+            binding.value,
+            Value::FromEntry(_) | Value::Loader | Value::Call
+        );
+        !is_own
+    };
     hook.bindings.iter().filter(given)
 }
 
@@ -59,8 +71,10 @@ pub fn original(hook: &Hook) -> Option<&str> {
     Some(match hook.effect {
         Effect::Thrown => THROWABLE,
         Effect::Returned if hook.on_throw => THROWABLE,
-        Effect::Argument(_) | Effect::Returned => in_guard(result),
-        Effect::None | Effect::Keep | Effect::SkipIfTrue | Effect::SkipIfNotNull => return None,
+        Effect::Argument(_) | Effect::Operand(_) | Effect::Returned => in_guard(result),
+        Effect::None | Effect::Keep | Effect::Call | Effect::SkipIfTrue | Effect::SkipIfNotNull => {
+            return None;
+        }
     })
 }
 
@@ -69,6 +83,7 @@ pub fn original(hook: &Hook) -> Option<&str> {
 pub fn returned(hook: &Hook) -> &str {
     match (hook.effect, hook.result.as_deref()) {
         (Effect::Thrown, _) => THROWABLE,
+        (Effect::Call, _) => OBJECT,
         (Effect::None | Effect::Keep, _) | (_, None) => "V",
         (_, Some(result)) => in_guard(result),
     }
@@ -89,13 +104,16 @@ pub fn is_keyed(hook: &Hook) -> bool {
     match hook.when {
         When::Entry => hook.effect == Effect::Keep,
         When::Exit => hook.reads_entry(),
+        When::BeforeCall | When::AfterCall | When::Around => false,
     }
 }
 
-/// Returns the descriptor of the guard's method. The number of the call comes last, if the hook belongs to a pair.
+/// Returns the descriptor of the guard's method. The number of the call comes last, if the hook belongs to a pair. A call
+/// that advice is around comes first, as an object.
 #[must_use]
 pub fn descriptor(hook: &Hook) -> String {
     let mut text = String::from("(");
+    text.extend((hook.effect == Effect::Call).then_some(OBJECT));
     text.extend(original(hook));
     text.extend(given(hook).map(|binding| in_guard(&binding.descriptor)));
     if is_keyed(hook) {
@@ -110,7 +128,11 @@ pub fn descriptor(hook: &Hook) -> String {
 pub fn write(advice: &AdviceClass, initial: &[Initial]) -> Vec<u8> {
     let mut class = ClassWriter::default();
     for (number, hook) in advice.hooks.iter().enumerate() {
-        let code = Body::new(&mut class, advice, hook, number).finish();
+        let body = Body::new(&mut class, advice, hook, number);
+        let code = match hook.when {
+            When::Around => body.around(),
+            _ => body.finish(),
+        };
         class.add(&method_name(hook, number), &descriptor(hook), &code);
     }
     if !initial.is_empty() {
@@ -180,8 +202,9 @@ impl<'a> Body<'a> {
         if is_keyed {
             self.code.local(opcode::ILOAD, slots);
             let name = match self.hook.when {
+                When::Entry if self.advice.givers().count() > 1 => "join",
                 When::Entry => "push",
-                When::Exit => "pop",
+                _ => "pop",
             };
             self.guard(name, &format!("(I){STATE}"));
         } else {
@@ -210,6 +233,59 @@ impl<'a> Body<'a> {
         }
     }
 
+    /// Writes a method that runs in place of a call. The advice runs the call by its first argument.
+    fn around(mut self) -> Code {
+        let given: u16 = given(self.hook).map(Binding::slots).sum();
+        let kept = given + 1;
+        let start = self.code.here();
+        self.load_call();
+        self.code.invoke(api::CALL_NAME, "start", OF_CALL);
+        self.call(0);
+        let result = self.hook.result.clone();
+        match result.as_deref().map(|it| FieldType::parse(it.as_bytes())) {
+            None => self.code.op(opcode::ACONST_NULL),
+            Some(Ok(FieldType::Base(base))) => {
+                let owner = base.wrapper();
+                let descriptor = format!("({})L{owner};", char::from(base.letter()));
+                self.code.invoke(owner, "valueOf", &descriptor);
+            }
+            Some(_) => {}
+        }
+        self.code.local(opcode::ASTORE, kept);
+        self.load_call();
+        self.code.invoke(api::CALL_NAME, "end", OF_CALL);
+        let end = self.code.here();
+        self.code.local(opcode::ALOAD, kept);
+        self.code.op(opcode::ARETURN);
+        let caught = self.code.here();
+        self.code.local(opcode::ASTORE, kept);
+        self.load_call();
+        if self.hook.rethrow {
+            self.code.invoke(api::CALL_NAME, "end", OF_CALL);
+            self.code.local(opcode::ALOAD, kept);
+            self.code.op(opcode::ATHROW);
+        } else {
+            self.code.local(opcode::ALOAD, kept);
+            self.push_name();
+            self.code.invoke(api::CALL_NAME, "failed", CALL_FAILED);
+            self.code.op(opcode::ARETURN);
+        }
+        Code {
+            max_stack: given + 8,
+            max_locals: kept + 1,
+            handler: Some([start, end, caught]),
+            frames: vec![(caught, true)],
+            bytes: self.code.bytes,
+        }
+    }
+
+    /// Loads the call that the advice is around.
+    fn load_call(&mut self) {
+        self.code.local(opcode::ALOAD, 0);
+        let index = self.code.class.class(api::CALL_NAME);
+        self.code.with_index(opcode::CHECKCAST, index);
+    }
+
     /// Returns the value in a local variable, if the method has a result.
     fn return_new(&mut self, slot: u16) {
         match returned(self.hook) {
@@ -235,7 +311,7 @@ impl<'a> Body<'a> {
     fn return_original(&mut self) {
         let is_thrown = self.hook.effect == Effect::Returned && self.hook.on_throw;
         match self.hook.effect {
-            Effect::None | Effect::Keep => self.code.op(opcode::RETURN),
+            Effect::None | Effect::Keep | Effect::Call => self.code.op(opcode::RETURN),
             Effect::SkipIfTrue => {
                 self.code.op(opcode::ICONST_0);
                 self.code.op(opcode::IRETURN);
@@ -248,7 +324,7 @@ impl<'a> Body<'a> {
                 self.code.local(opcode::ALOAD, 0);
                 self.code.op(opcode::ATHROW);
             }
-            Effect::Argument(_) | Effect::Returned | Effect::Thrown => {
+            Effect::Argument(_) | Effect::Operand(_) | Effect::Returned | Effect::Thrown => {
                 let original = original(self.hook).unwrap_or(OBJECT);
                 let found = FieldType::parse(original.as_bytes()).ok();
                 self.code.local(load_opcode(found), 0);
@@ -263,13 +339,27 @@ impl<'a> Body<'a> {
         if hook.effect == Effect::Keep {
             self.code.local(opcode::ALOAD, state);
         }
-        let mut slot = original(hook).map_or(0, slots_of);
+        let mut slot = match hook.effect {
+            Effect::Call => 1,
+            _ => original(hook).map_or(0, slots_of),
+        };
         for binding in &hook.bindings {
             let field = FieldType::parse(binding.descriptor.as_bytes()).ok();
-            if binding.value == Value::FromEntry {
-                self.code.local(opcode::ALOAD, state);
-                self.load_from_entry(field);
-                continue;
+            match &binding.value {
+                Value::FromEntry(name) => {
+                    self.code.local(opcode::ALOAD, state);
+                    self.load_from_entry(field, name);
+                    continue;
+                }
+                Value::Loader => {
+                    self.guard("loader", "()Ljava/lang/ClassLoader;");
+                    continue;
+                }
+                Value::Call => {
+                    self.load_call();
+                    continue;
+                }
+                _ => {}
             }
             self.code.local(load_opcode(field), slot);
             slot += binding.slots();
@@ -279,7 +369,7 @@ impl<'a> Body<'a> {
         self.code.invoke(&owner, &hook.method, &hook.descriptor);
         if hook.effect == Effect::Keep {
             self.keep();
-        } else if returned(hook) != "V" {
+        } else if returned(hook) != "V" && hook.effect != Effect::Call {
             let found = FieldType::parse(returned(hook).as_bytes()).ok();
             if hook.effect == Effect::Thrown {
                 self.cast(found);
@@ -288,16 +378,39 @@ impl<'a> Body<'a> {
         }
     }
 
+    /// Returns the index of a method among those that give values to the exit; `None` if only one does.
+    fn place(&self, name: &str) -> Option<i32> {
+        let mut givers = self.advice.givers();
+        let several = self.advice.givers().count() > 1;
+        let place = givers.position(|hook| hook.method == name)?;
+        i32::try_from(place).ok().filter(|_| several)
+    }
+
+    fn push_int(&mut self, value: i32) {
+        let value = self.code.class.int(value);
+        self.code.with_index(opcode::LDC_W, value);
+    }
+
     /// Keeps the value on the stack for the exit.
     fn keep(&mut self) {
         let result = self.hook.result.as_deref();
         let result = result.and_then(|it| FieldType::parse(it.as_bytes()).ok());
-        match result {
-            Some(FieldType::Base(base)) => {
-                self.pack(base);
+        let place = self.place(&self.hook.method);
+        if let Some(FieldType::Base(base)) = result {
+            self.pack(base);
+            if place.is_none() {
                 self.guard("keep", &format!("({STATE}J)V"));
+                return;
             }
-            _ => self.guard("keep", &format!("({STATE}{OBJECT})V")),
+            self.code
+                .invoke("java/lang/Long", "valueOf", "(J)Ljava/lang/Long;");
+        }
+        match place {
+            Some(place) => {
+                self.push_int(place);
+                self.guard("keep", &format!("({STATE}{OBJECT}I)V"));
+            }
+            None => self.guard("keep", &format!("({STATE}{OBJECT})V")),
         }
     }
 
@@ -313,13 +426,23 @@ impl<'a> Body<'a> {
         self.code.with_index(opcode::CHECKCAST, index);
     }
 
-    fn load_from_entry(&mut self, to: Option<FieldType<'_>>) {
+    fn load_from_entry(&mut self, to: Option<FieldType<'_>>, name: &str) {
+        let place = self.place(name);
+        if let Some(place) = place {
+            self.push_int(place);
+            self.guard("value", &format!("({STATE}I){OBJECT}"));
+        }
         let Some(FieldType::Base(base)) = to else {
-            self.guard("value", &format!("({STATE}){OBJECT}"));
+            if place.is_none() {
+                self.guard("value", &format!("({STATE}){OBJECT}"));
+            }
             self.cast(to);
             return;
         };
-        self.guard("bits", &format!("({STATE})J"));
+        match place {
+            Some(_) => self.guard("bits", &format!("({OBJECT})J")),
+            None => self.guard("bits", &format!("({STATE})J")),
+        }
         match base {
             BaseType::Long => {}
             BaseType::Double => self
@@ -349,6 +472,14 @@ impl<'a> Body<'a> {
         }
     }
 
+    /// Pushes the name of the advice and its number.
+    fn push_name(&mut self) {
+        let text = format!("{} ({})", self.hook.called(self.advice), self.hook.at);
+        let text = self.code.class.string(&text);
+        self.code.with_index(opcode::LDC_W, text);
+        self.push_int(i32::try_from(self.number).unwrap_or_default());
+    }
+
     /// The stack holds the exception of the advice.
     fn caught(&mut self) {
         if self.hook.rethrow {
@@ -357,14 +488,7 @@ impl<'a> Body<'a> {
             self.code.op(opcode::ATHROW);
             return;
         }
-        let text = format!("{} ({})", self.hook.called(self.advice), self.hook.at);
-        let text = self.code.class.string(&text);
-        self.code.with_index(opcode::LDC_W, text);
-        let number = self
-            .code
-            .class
-            .int(i32::try_from(self.number).unwrap_or_default());
-        self.code.with_index(opcode::LDC_W, number);
+        self.push_name();
         self.guard("failed", "(Ljava/lang/Throwable;Ljava/lang/String;I)V");
         self.return_original();
     }
@@ -409,13 +533,14 @@ mod tests {
         let reads = |number: usize| when == When::Exit && number == 0;
         let bindings = types.iter().enumerate().map(|(number, found)| Binding {
             value: match reads(number) {
-                true => Value::FromEntry,
+                true => Value::FromEntry("own".to_owned()),
                 false => Value::Argument(number as u8),
             },
             descriptor: (*found).to_owned(),
         });
         Hook {
             when,
+            calls: Vec::new(),
             method: "own".to_owned(),
             descriptor: format!("({}){}", types.concat(), result.unwrap_or("V")),
             result: result.map(str::to_owned),
@@ -429,6 +554,31 @@ mod tests {
             on_return: true,
             on_throw: true,
         }
+    }
+
+    /// A value that the guard has itself.
+    fn of_guard(value: Value, class: &str) -> Binding {
+        Binding {
+            value,
+            descriptor: format!("L{class};"),
+        }
+    }
+
+    fn expect_accepted(hooks: Vec<Hook>, initial: &[Initial]) {
+        let advice = AdviceClass {
+            name: "own/Own".to_owned(),
+            at: "Own.java:1".to_owned(),
+            patterns: Vec::new(),
+            hooks,
+            settings: Vec::new(),
+            recorded: Recorded::default(),
+            classes: Vec::new(),
+        };
+        let class = write(&advice, initial);
+        rewriter::check_soundness(&class).unwrap();
+        let read = rewriter::ClassFile::read(&class).unwrap();
+        assert_eq!(read.this_class(), "io/github/classhook/advice/Calls$Own");
+        assert_eq!(read.methods().count(), advice.hooks.len() + 1);
     }
 
     #[test]
@@ -477,6 +627,23 @@ mod tests {
                 }
             }
         }
+        for (found, rethrow) in all.into_iter().flat_map(|it| [(it, true), (it, false)]) {
+            let mut around = hook(When::Around, &all, Some(found), rethrow);
+            around.effect = Effect::Call;
+            around
+                .bindings
+                .insert(3, of_guard(Value::Call, api::CALL_NAME));
+            around
+                .bindings
+                .push(of_guard(Value::Loader, "java/lang/ClassLoader"));
+            hooks.push(around);
+            let mut before = hook(When::BeforeCall, &["D", "I"], Some(found), rethrow);
+            before.effect = Effect::Operand(1);
+            hooks.push(before);
+        }
+        let mut nothing = hook(When::Around, &["J"], None, false);
+        nothing.effect = Effect::Call;
+        hooks.push(nothing);
         let initial = [
             ("I", Constant::Int(1)),
             ("J", Constant::Long(1)),
@@ -489,19 +656,11 @@ mod tests {
             descriptor: descriptor.to_owned(),
             value,
         });
-        let advice = AdviceClass {
-            name: "own/Own".to_owned(),
-            at: "Own.java:1".to_owned(),
-            patterns: Vec::new(),
-            hooks,
-            settings: Vec::new(),
-            recorded: Recorded::default(),
-            classes: Vec::new(),
-        };
-        let class = write(&advice, &initial);
-        rewriter::check_soundness(&class).unwrap();
-        let read = rewriter::ClassFile::read(&class).unwrap();
-        assert_eq!(read.this_class(), "io/github/classhook/advice/Calls$Own");
-        assert_eq!(read.methods().count(), advice.hooks.len() + 1);
+        expect_accepted(hooks, &initial);
+        for found in all {
+            let giver = hook(When::Entry, &all, Some(found), false);
+            let reader = hook(When::Exit, &[&[found], &all[..]].concat(), None, true);
+            expect_accepted(vec![giver, reader], &initial);
+        }
     }
 }

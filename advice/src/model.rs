@@ -14,6 +14,9 @@ use crate::api::PACKAGE;
 use crate::places::Places;
 use crate::rows::{self, Recorded};
 
+/// The descriptor of the class of calls.
+const CALL: &str = "Lio/github/classhook/advice/Call;";
+
 /// Maximum number of methods with advice in one class, which the guard counts apart.
 pub const MAX_HOOKS: usize = 64;
 
@@ -60,13 +63,43 @@ pub struct Setting {
     pub at: String,
 }
 
-/// The end of a call at which a method of the advice runs.
+/// The places at which a method of the advice runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
     /// `@OnEntry`.
     Entry,
     /// `@OnExit`.
     Exit,
+    /// `@BeforeCall`.
+    BeforeCall,
+    /// `@AfterCall`.
+    AfterCall,
+    /// `@Around`.
+    Around,
+}
+
+/// The annotations of methods with advice.
+const PLACES: [(&str, When); 5] = [
+    ("OnEntry", When::Entry),
+    ("OnExit", When::Exit),
+    ("BeforeCall", When::BeforeCall),
+    ("AfterCall", When::AfterCall),
+    ("Around", When::Around),
+];
+
+impl When {
+    /// Returns the name of the annotation.
+    #[must_use]
+    pub fn annotation(self) -> &'static str {
+        let mut all = PLACES.iter();
+        all.find(|(_, when)| *when == self).map_or("", |it| it.0)
+    }
+
+    /// Checks for places at calls in the advised methods.
+    #[must_use]
+    pub fn is_at_calls(self) -> bool {
+        matches!(self, Self::BeforeCall | Self::AfterCall | Self::Around)
+    }
 }
 
 /// The use of a method's result.
@@ -76,23 +109,29 @@ pub enum Effect {
     None,
     /// `@FromEntry` reads it.
     Keep,
-    /// The body is skipped if it is true: `@OnEntry(skipIf = SkipIf.TRUE)`.
+    /// The body or call is skipped if it is true: `skipIf = SkipIf.TRUE`.
     SkipIfTrue,
-    /// The body is skipped if it is not null, and it becomes the result: `@OnEntry(skipIf = SkipIf.NOT_NULL)`.
+    /// The body or call is skipped if it is not null, and it becomes the result: `skipIf = SkipIf.NOT_NULL`.
     SkipIfNotNull,
     /// It becomes this argument: `@ReplaceArgument`.
     Argument(u8),
+    /// It becomes this operand of the call: `@ReplaceOperand`.
+    Operand(u8),
+    /// It becomes the result of the call: `@Around`.
+    Call,
     /// It becomes the result: `@ReplaceReturned`.
     Returned,
     /// It becomes the exception: `@ReplaceThrown`.
     Thrown,
 }
 
-/// A method with `@OnEntry` or `@OnExit`.
+/// A method with `@OnEntry`, `@OnExit`, `@BeforeCall`, `@AfterCall` or `@Around`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hook {
-    /// Entry or exit.
+    /// The place.
     pub when: When,
+    /// The patterns of the called methods; only at calls.
+    pub calls: Vec<String>,
     /// Its name.
     pub method: String,
     /// Its descriptor.
@@ -123,7 +162,7 @@ pub struct Binding {
 }
 
 /// A value of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     /// `@This`.
     This,
@@ -135,10 +174,22 @@ pub enum Value {
     Returned,
     /// `@Thrown`.
     Thrown,
-    /// `@FromEntry`.
-    FromEntry,
+    /// `@FromEntry`, with the name of the method with `@OnEntry`, or an empty one.
+    FromEntry(String),
     /// `@Method`.
     Method,
+    /// `@Field`.
+    Field(String),
+    /// `@Line`.
+    Line,
+    /// `@Loader`.
+    Loader,
+    /// `@Operand`.
+    Operand(u8),
+    /// `@Called`.
+    Called,
+    /// A parameter of type `Call`.
+    Call,
 }
 
 impl Binding {
@@ -158,12 +209,26 @@ impl Binding {
     }
 }
 
+impl AdviceClass {
+    /// Returns the methods whose results others read by `@FromEntry`, in order.
+    pub fn givers(&self) -> impl Iterator<Item = &Hook> {
+        let hooks = self.hooks.iter();
+        hooks.filter(|hook| hook.effect == Effect::Keep)
+    }
+
+    /// Checks whether advice runs in place of calls.
+    #[must_use]
+    pub fn is_around_calls(&self) -> bool {
+        self.hooks.iter().any(|hook| hook.when == When::Around)
+    }
+}
+
 impl Hook {
     /// Checks whether it gets a value from the entry.
     #[must_use]
     pub fn reads_entry(&self) -> bool {
         let mut bindings = self.bindings.iter();
-        bindings.any(|binding| binding.value == Value::FromEntry)
+        bindings.any(|binding| matches!(binding.value, Value::FromEntry(_)))
     }
 
     /// Returns the method as messages name it: `SlowSql.end`.
@@ -194,6 +259,9 @@ pub fn read(files: &[Vec<u8>], sources: &[(String, String)]) -> Result<Vec<Advic
     for class in &classes {
         if let Some(advice) = Reader::new(class, &places).advice()? {
             let needed = needed(class, &classes)?;
+            for one in &needed {
+                Reader::new(one, &places).expect_own_supertypes(&needed)?;
+            }
             found.push(AdviceClass {
                 recorded: rows::find(&needed)?,
                 classes: needed.iter().map(|it| it.bytes().to_vec()).collect(),
@@ -305,11 +373,32 @@ impl<'c, 'a> Reader<'c, 'a> {
         }
     }
 
+    /// Checks that the supertypes are of the JDK's `java.` packages or of the advice itself: the others are defined
+    /// before the program has those of its own.
+    fn expect_own_supertypes(&self, needed: &[&ClassFile<'_>]) -> Result<(), Error> {
+        let known: Vec<_> = needed.iter().map(|class| class.this_class()).collect();
+        let supertypes = self.class.super_class().into_iter();
+        for supertype in supertypes.chain(self.class.interfaces()) {
+            let name = supertype.to_str_lossless();
+            if name.starts_with("java/") || known.contains(&supertype) {
+                continue;
+            }
+            let text = format!(
+                "{} has the supertype {}, a class of the program or of a library; expected one of a `java.` package or of the advice itself, since the class is defined before the program's own",
+                names::binary(&self.name),
+                names::binary(&name)
+            );
+            let at = self.places.first(&self.file, &self.simple, "{ei");
+            return Err(self.wrong(&at, &text));
+        }
+        Ok(())
+    }
+
     /// Reads the class. Returns `None` without `@Advice`.
     fn advice(&self) -> Result<Option<AdviceClass>, Error> {
         let marks = Found::all(self.class.attributes().annotations());
         let mark = marks.iter().find(|found| found.name == "Advice");
-        let hooks = self.hooks(mark.is_some())?;
+        let mut hooks = self.hooks(mark.is_some())?;
         let settings = self.settings()?;
         let at = self.places.first(&self.file, &self.simple, "{ei");
         let Some(mark) = mark else {
@@ -327,17 +416,17 @@ impl<'c, 'a> Reader<'c, 'a> {
             check_pattern(pattern).map_err(|text| self.wrong(&at, &text))?;
         }
         if hooks.is_empty() {
-            let text = "the advice has no method with @OnEntry or @OnExit";
+            let text = "the advice has no method with @OnEntry or @OnExit, @BeforeCall, @AfterCall or @Around";
             return Err(self.wrong(&at, text));
         }
         if hooks.len() > MAX_HOOKS {
             let text = format!(
-                "expected at most {MAX_HOOKS} methods with @OnEntry and @OnExit, found {}",
+                "expected at most {MAX_HOOKS} methods with @OnEntry, @OnExit, @BeforeCall, @AfterCall and @Around, found {}",
                 hooks.len()
             );
             return Err(self.wrong(&at, &text));
         }
-        self.check_pairs(&hooks)?;
+        self.check_pairs(&mut hooks)?;
         Ok(Some(AdviceClass {
             name: self.name.clone(),
             at,
@@ -353,24 +442,26 @@ impl<'c, 'a> Reader<'c, 'a> {
         let mut hooks = Vec::new();
         for method in self.class.methods() {
             let marks = Found::all(method.attributes().annotations());
-            let named = |name: &str| marks.iter().find(|found| found.name == name);
-            let (entry, exit) = (named("OnEntry"), named("OnExit"));
-            let (when, mark) = match (entry, exit) {
-                (None, None) => continue,
-                (Some(mark), None) => (When::Entry, mark),
-                (None, Some(mark)) => (When::Exit, mark),
-                (Some(_), Some(_)) => {
-                    let text = "@OnEntry and @OnExit exclude each other; write two methods";
-                    return Err(self.wrong(&self.line_of(&method), text));
-                }
+            let mut places = PLACES.iter().filter_map(|(name, when)| {
+                let mut marks = marks.iter();
+                Some((*when, marks.find(|found| found.name == *name)?))
+            });
+            let Some((when, mark)) = places.next() else {
+                continue;
             };
+            if let Some((other, _)) = places.next() {
+                let (one, other) = (when.annotation(), other.annotation());
+                let text = format!("@{one} and @{other} exclude each other; write two methods");
+                return Err(self.wrong(&self.line_of(&method), &text));
+            }
             let hook = self.hook(&method, when, mark, &marks)?;
             if !is_advice {
                 let text = format!("@{} belongs into a class with @Advice", mark.name);
                 return Err(self.wrong(&hook.at, &text));
             }
             // A result that replaces both a result and an exception is used in two ways.
-            if hook.effect == Effect::Returned && hook.on_return && hook.on_throw {
+            let is_at_exit = hook.when == When::Exit && hook.effect == Effect::Returned;
+            if is_at_exit && hook.on_return && hook.on_throw {
                 hooks.push(Hook {
                     on_throw: false,
                     ..hook.clone()
@@ -412,7 +503,20 @@ impl<'c, 'a> Reader<'c, 'a> {
         let effect = effect_of(when, mark, marks, &name, result.as_deref());
         let effect = effect.map_err(|text| self.wrong(&at, &text))?;
         let on_return = mark.switch("onReturn", effect != Effect::Thrown);
-        let on_throw = mark.switch("onThrow", effect != Effect::Returned);
+        let on_throw = mark.switch("onThrow", effect != Effect::Returned && !when.is_at_calls());
+        let calls = match when.is_at_calls() {
+            true => mark.texts(),
+            false => Vec::new(),
+        };
+        let checked = calls.iter().try_for_each(|text| check_call_pattern(text));
+        checked.map_err(|text| self.wrong(&at, &text))?;
+        let calls_of = |binding: &&Binding| binding.value == Value::Call;
+        if when == When::Around && bindings.iter().filter(calls_of).count() != 1 {
+            let text = format!(
+                "{name} with @Around needs one parameter of type Call, whose proceed() runs the call"
+            );
+            return Err(self.wrong(&at, &text));
+        }
         if effect == Effect::Thrown && on_return {
             let text = format!("{name} replaces an exception, so onReturn has to be false");
             return Err(self.wrong(&at, &text));
@@ -423,6 +527,7 @@ impl<'c, 'a> Reader<'c, 'a> {
         }
         Ok(Hook {
             when,
+            calls,
             method: name,
             descriptor,
             result,
@@ -455,9 +560,20 @@ impl<'c, 'a> Reader<'c, 'a> {
             let java = found.to_java(names::binary);
             let mark = match own.as_slice() {
                 [mark] => mark,
+                [] if descriptor_of(found) == CALL => {
+                    if when != When::Around {
+                        let text = "a parameter of type Call belongs to a method with @Around";
+                        return Err(self.wrong(at, text));
+                    }
+                    bindings.push(Binding {
+                        value: Value::Call,
+                        descriptor: CALL.to_owned(),
+                    });
+                    continue;
+                }
                 [] => {
                     let text = format!(
-                        "parameter {number} of type {java} has no annotation; expected one of @This, @Argument, @AllArguments, @Returned, @Thrown, @FromEntry, @Method"
+                        "parameter {number} of type {java} has no annotation; expected one of @This, @Argument, @AllArguments, @Field, @Returned, @Thrown, @FromEntry, @Method, @Line, @Loader, and at calls @Operand, @Called"
                     );
                     return Err(self.wrong(at, &text));
                 }
@@ -470,7 +586,7 @@ impl<'c, 'a> Reader<'c, 'a> {
                 }
             };
             let value = value(mark).map_err(|text| self.wrong(at, &text))?;
-            if let Some(text) = misuse(value, found, when) {
+            if let Some(text) = misuse(&value, mark, found, when) {
                 return Err(self.wrong(at, &text));
             }
             bindings.push(Binding {
@@ -481,38 +597,64 @@ impl<'c, 'a> Reader<'c, 'a> {
         Ok(bindings)
     }
 
-    /// Checks the value that the entry gives to the exit.
-    fn check_pairs(&self, hooks: &[Hook]) -> Result<(), Error> {
-        let mut givers = hooks.iter().filter(|hook| hook.effect == Effect::Keep);
-        let giver = givers.next();
-        if let Some(other) = givers.next() {
-            let text = format!(
-                "two methods with @OnEntry have a result, {} and this one; @FromEntry reads one",
-                giver.map_or("", |hook| &hook.method)
-            );
-            return Err(self.wrong(&other.at, &text));
+    /// Checks the values that the entry gives to the exit, and names their methods in the bindings.
+    fn check_pairs(&self, hooks: &mut [Hook]) -> Result<(), Error> {
+        let givers = hooks.iter().filter(|hook| hook.effect == Effect::Keep);
+        let givers: Vec<Hook> = givers.cloned().collect();
+        let known = givers.iter().map(|hook| hook.method.as_str());
+        let known = known.collect::<Vec<_>>().join(", ");
+        for (number, giver) in givers.iter().enumerate() {
+            let mut before = givers.iter().take(number);
+            if before.any(|other| other.method == giver.method) {
+                let text = format!(
+                    "two methods with @OnEntry and a result have the name {}; @FromEntry(\"NAME\") needs different names",
+                    giver.method
+                );
+                return Err(self.wrong(&giver.at, &text));
+            }
         }
-        let given = giver.and_then(|hook| hook.result.as_deref());
-        let mut is_read = false;
-        for hook in hooks {
-            for binding in &hook.bindings {
-                if binding.value != Value::FromEntry {
+        let mut read = BTreeSet::new();
+        for hook in &mut *hooks {
+            let at = hook.at.clone();
+            for binding in &mut hook.bindings {
+                let primitive = binding.is_primitive();
+                let Value::FromEntry(name) = &mut binding.value else {
                     continue;
-                }
-                is_read = true;
-                let Some(given) = given else {
-                    let text = "@FromEntry has no value: no method with @OnEntry has a result";
-                    return Err(self.wrong(&hook.at, text));
                 };
-                let is_reference = !binding.is_primitive() && given.starts_with(['L', '[']);
+                let giver = match (name.as_str(), givers.as_slice()) {
+                    (_, []) => {
+                        let text = "@FromEntry has no value: no method with @OnEntry has a result";
+                        return Err(self.wrong(&at, text));
+                    }
+                    ("", [giver]) => giver,
+                    ("", _) => {
+                        let text = format!(
+                            "several methods with @OnEntry have a result ({known}); @FromEntry(\"NAME\") names one of them"
+                        );
+                        return Err(self.wrong(&at, &text));
+                    }
+                    (name, _) => match givers.iter().find(|hook| hook.method == name) {
+                        Some(giver) => giver,
+                        None => {
+                            let text = format!(
+                                "@FromEntry(\"{name}\"): no method with @OnEntry and a result has this name; there are {known}"
+                            );
+                            return Err(self.wrong(&at, &text));
+                        }
+                    },
+                };
+                let given = giver.result.as_deref().unwrap_or_default();
+                let is_reference = !primitive && given.starts_with(['L', '[']);
                 if binding.descriptor != given && !is_reference {
                     let text = format!(
                         "@FromEntry has the type {}, and the method with @OnEntry returns {}",
                         java(&binding.descriptor),
                         java(given)
                     );
-                    return Err(self.wrong(&hook.at, &text));
+                    return Err(self.wrong(&at, &text));
                 }
+                read.insert(giver.method.clone());
+                name.clone_from(&giver.method);
             }
         }
         for (end, runs) in [
@@ -528,15 +670,15 @@ impl<'c, 'a> Reader<'c, 'a> {
                 return Err(self.wrong(&other.at, &text));
             }
         }
-        match giver {
-            Some(hook) if !is_read => {
+        match givers.iter().find(|hook| !read.contains(&hook.method)) {
+            Some(hook) => {
                 let text = format!(
-                    "nobody reads the result of {}: no method with @OnExit has @FromEntry",
+                    "nobody reads the result of {}: no method with @OnExit has @FromEntry for it",
                     hook.method
                 );
                 Err(self.wrong(&hook.at, &text))
             }
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 
@@ -580,8 +722,36 @@ fn check_pattern(text: &str) -> Result<(), String> {
             "the pattern `{text}` names nothing; expected `CLASS#METHOD`, such as `com.acme.Shop#find*`"
         ));
     }
+    if !rest.contains('#') && rest != "**" && !rest.ends_with(".**") {
+        let class = rest.trim_end_matches('*').trim_end_matches('.');
+        return Err(format!(
+            "the pattern `{text}` names no methods; expected `{class}#*` for those of a class, or `{class}.**` for all classes of a package"
+        ));
+    }
     let parsed = Pattern::parse(&rest.replacen('#', ".", 1));
     parsed.map(drop).map_err(|error| error.to_string())
+}
+
+/// Checks a pattern of called methods.
+fn check_call_pattern(text: &str) -> Result<(), String> {
+    let example = "expected `CLASS#METHOD`, such as `java.net.http.HttpClient#send`";
+    if text.starts_with("<:") || text.starts_with('@') || text.starts_with('!') {
+        return Err(format!(
+            "the pattern `{text}` of calls: a call names one class, which may be an interface; {example}"
+        ));
+    }
+    match text.split_once('#') {
+        Some((class, method)) if !class.is_empty() && !method.is_empty() => {
+            if method.starts_with('<') {
+                return Err(format!(
+                    "the pattern `{text}`: no advice runs at calls of constructors; use @OnEntry and @OnExit with `{text}` in @Advice"
+                ));
+            }
+            let parsed = Pattern::parse(&format!("{class}.{method}"));
+            parsed.map(drop).map_err(|error| error.to_string())
+        }
+        _ => Err(format!("the pattern `{text}` names no methods; {example}")),
+    }
 }
 
 /// Returns the use of a method's result, from its annotations.
@@ -604,42 +774,52 @@ fn effect_of(
     }
     for mark in marks {
         found.push(match mark.name.as_str() {
-            "ReplaceArgument" => match value_of_argument(mark)? {
-                Value::Argument(position) => Effect::Argument(position),
-                _ => continue,
-            },
+            "ReplaceArgument" => Effect::Argument(position(mark)?),
+            "ReplaceOperand" => Effect::Operand(position(mark)?),
             "ReplaceReturned" => Effect::Returned,
             "ReplaceThrown" => Effect::Thrown,
             _ => continue,
         });
     }
     let effect = match (found.as_slice(), result) {
+        ([], _) if when == When::Around => return Ok(Effect::Call),
         ([], None) => return Ok(Effect::None),
         ([], Some(_)) if when == When::Entry => return Ok(Effect::Keep),
         ([], Some(_)) => {
+            let uses = match when {
+                When::BeforeCall => "has @ReplaceOperand or skipIf",
+                When::AfterCall => "has @ReplaceReturned",
+                _ => "has @ReplaceReturned or @ReplaceThrown",
+            };
             return Err(format!(
-                "nobody reads the result of {name}; a method with @OnExit is void, or has @ReplaceReturned or @ReplaceThrown"
+                "nobody reads the result of {name}; a method with @{} is void, or {uses}",
+                when.annotation()
             ));
         }
         ([one], Some(_)) => *one,
         ([_], None) => return Err(format!("{name} is void, so it has no value to use")),
         ([_, _, ..], _) => return Err(format!("the result of {name} is used in two ways")),
     };
-    let is_of_entry = matches!(
-        effect,
-        Effect::SkipIfTrue | Effect::SkipIfNotNull | Effect::Argument(_)
-    );
-    if is_of_entry != (when == When::Entry) {
-        let expected = if is_of_entry { "@OnEntry" } else { "@OnExit" };
+    let places: &[When] = match effect {
+        Effect::SkipIfTrue | Effect::SkipIfNotNull => &[When::Entry, When::BeforeCall],
+        Effect::Argument(_) => &[When::Entry],
+        Effect::Operand(_) => &[When::BeforeCall],
+        Effect::Returned => &[When::Exit, When::AfterCall],
+        _ => &[When::Exit],
+    };
+    if !places.contains(&when) {
+        let places = places.iter().map(|when| format!("@{}", when.annotation()));
+        let places: Vec<String> = places.collect();
         return Err(format!(
-            "the result of {name} can be used so with {expected} alone"
+            "the result of {name} can be used so with {} alone",
+            places.join(" and ")
         ));
     }
     let result = result.unwrap_or_default();
     let expected = match effect {
         Effect::SkipIfTrue if result != "Z" => "boolean",
         Effect::SkipIfNotNull if !result.starts_with(['L', '[']) => "an object",
-        Effect::Thrown if !result.starts_with('L') => "an exception",
+        Effect::Thrown if !may_be_thrown(result) => "an exception",
         _ => return Ok(effect),
     };
     Err(format!(
@@ -648,64 +828,92 @@ fn effect_of(
     ))
 }
 
-fn value_of_argument(mark: &Found<'_>) -> Result<Value, String> {
+/// Checks by its name whether a type may be an exception.
+fn may_be_thrown(descriptor: &str) -> bool {
+    let Some(name) = descriptor
+        .strip_prefix('L')
+        .and_then(|it| it.strip_suffix(';'))
+    else {
+        return false;
+    };
+    let ends = ["Exception", "Error", "Throwable", "ThreadDeath"];
+    let is_of_jdk = name.starts_with("java/") || name.starts_with("javax/");
+    !is_of_jdk || name == "java/lang/Object" || ends.iter().any(|end| name.ends_with(end))
+}
+
+fn position(mark: &Found<'_>) -> Result<u8, String> {
     let name = &mark.name;
     match mark.value("value") {
         Some(DeclaredValue::Integer(number)) => u8::try_from(number)
-            .map(Value::Argument)
             .map_err(|_| format!("@{name}({number}): expected a position from 0 to 254")),
         _ => Err(format!("@{name} names no position")),
     }
 }
 
 fn value(mark: &Found<'_>) -> Result<Value, String> {
+    let text = || mark.texts().into_iter().next().unwrap_or_default();
     Ok(match mark.name.as_str() {
         "This" => Value::This,
         "AllArguments" => Value::AllArguments,
         "Returned" => Value::Returned,
         "Thrown" => Value::Thrown,
-        "FromEntry" => Value::FromEntry,
+        "FromEntry" => Value::FromEntry(text()),
         "Method" => Value::Method,
-        "Argument" => value_of_argument(mark)?,
+        "Field" => Value::Field(text()),
+        "Line" => Value::Line,
+        "Loader" => Value::Loader,
+        "Called" => Value::Called,
+        "Argument" => Value::Argument(position(mark)?),
+        "Operand" => Value::Operand(position(mark)?),
         other => return Err(format!("@{other} does not belong to a parameter")),
     })
 }
 
 /// Returns the mistake in a parameter with this value and type.
-fn misuse(value: Value, found: FieldType<'_>, when: When) -> Option<String> {
+fn misuse(value: &Value, mark: &Found<'_>, found: FieldType<'_>, when: When) -> Option<String> {
     let java = found.to_java(names::binary);
-    let name = java.as_str();
-    let (annotation, expected) = match value {
-        Value::This if !found.is_reference() => ("This", "a class"),
-        Value::AllArguments if !matches!(name, "java.lang.Object[]" | "java.lang.Object") => {
-            ("AllArguments", "Object[]")
-        }
-        Value::Thrown if !matches!(name, "java.lang.Throwable" | "java.lang.Object") => {
-            ("Thrown", "Throwable")
-        }
-        Value::Method
-            if !matches!(
-                name,
-                "java.lang.String" | "java.lang.Object" | "java.lang.CharSequence"
-            ) =>
-        {
-            ("Method", "String")
-        }
-        Value::Returned | Value::Thrown | Value::FromEntry if when == When::Entry => {
-            let annotation = match value {
-                Value::Returned => "Returned",
-                Value::Thrown => "Thrown",
-                _ => "FromEntry",
-            };
-            return Some(format!(
-                "@{annotation} has no value at the entry; only a method with @OnExit gets it"
-            ));
-        }
+    let annotation = &mark.name;
+    let places: &[When] = match value {
+        Value::Returned => &[When::Exit, When::AfterCall],
+        Value::Thrown | Value::FromEntry(_) => &[When::Exit],
+        Value::Operand(_) | Value::Called => &[When::BeforeCall, When::AfterCall, When::Around],
+        _ => &[when],
+    };
+    if !places.contains(&when) {
+        let place = match when {
+            When::Entry => "at the entry",
+            When::Exit => "at the exit",
+            When::BeforeCall => "before a call",
+            When::AfterCall => "behind a call",
+            When::Around => "around a call",
+        };
+        let places = places.iter().map(|when| format!("@{}", when.annotation()));
+        let places: Vec<String> = places.collect();
+        return Some(format!(
+            "@{annotation} has no value {place}; only a method with {} gets it",
+            places.join(" or ")
+        ));
+    }
+    let texts = [
+        "java.lang.String",
+        "java.lang.Object",
+        "java.lang.CharSequence",
+    ];
+    let (expected, types): (&str, &[&str]) = match value {
+        Value::This if !found.is_reference() => ("a class", &[]),
+        Value::AllArguments => ("Object[]", &["java.lang.Object[]", "java.lang.Object"]),
+        Value::Thrown => ("Throwable", &["java.lang.Throwable", "java.lang.Object"]),
+        Value::Method | Value::Called => ("String", &texts),
+        Value::Line => ("int", &["int", "java.lang.Object"]),
+        Value::Loader => (
+            "ClassLoader",
+            &["java.lang.ClassLoader", "java.lang.Object"],
+        ),
         _ => return None,
     };
-    Some(format!(
-        "the parameter with @{annotation} has the type {java}; expected {expected}"
-    ))
+    (!types.contains(&java.as_str())).then(|| {
+        format!("the parameter with @{annotation} has the type {java}; expected {expected}")
+    })
 }
 
 /// Returns the descriptor of a method's result; `None` for `void`.

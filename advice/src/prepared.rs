@@ -32,6 +32,8 @@ fn class(advice: &AdviceClass, initial: &[Initial]) -> Json {
     let events = events.filter(|_| rows.is_some());
     let files = advice.classes.iter().map(Vec::as_slice).chain(events);
     let files = files.chain(rows.as_deref());
+    let call = api::CALL.iter().map(|(_, bytes)| *bytes);
+    let files = files.chain(call.filter(|_| advice.is_around_calls()));
     let files = files.chain([api::GUARD, guard.as_slice()]);
     let files: Vec<String> = files.map(|bytes| STANDARD.encode(bytes)).collect();
     let hooks = advice.hooks.iter().enumerate();
@@ -42,7 +44,8 @@ fn class(advice: &AdviceClass, initial: &[Initial]) -> Json {
         "name": advice.name.replace('/', "."),
         "at": advice.at,
         "methods": advice.patterns,
-        "classes": files, // the last two are the guard and its calls
+        "classes": files, // the last two are the guard and its calls; the class `Call` is before them
+        "opens": advice.givers().count() > 1,
         "hooks": hooks,
         "probes": probes,
     })
@@ -51,25 +54,54 @@ fn class(advice: &AdviceClass, initial: &[Initial]) -> Json {
 fn hook_of(advice: &AdviceClass, hook: &Hook, number: usize) -> Json {
     let values = guard::given(hook);
     let values: Vec<Json> = values
-        .map(|binding| json!({ "value": name(binding.value), "argument": position(binding.value), "type": binding.descriptor }))
+        .map(|binding| {
+            let value = &binding.value;
+            json!({
+                "value": name(value),
+                "argument": position(value),
+                "name": match value {
+                    Value::Field(name) => name.as_str(),
+                    _ => "",
+                },
+                "type": binding.descriptor,
+            })
+        })
         .collect();
     json!({
         "name": hook.called(advice),
         "at": hook.at,
-        "entry": hook.when == When::Entry,
+        "when": match hook.when {
+            When::Entry => "entry",
+            When::Exit => "exit",
+            When::BeforeCall => "before-call",
+            When::AfterCall => "after-call",
+            When::Around => "around",
+        },
+        "calls": hook.calls,
         "on-return": hook.on_return,
         "on-throw": hook.on_throw,
         "call": guard::method_name(hook, number),
         "descriptor": guard::descriptor(hook),
         "keyed": guard::is_keyed(hook),
+        "reads": reads(advice, hook),
         "effect": effect(hook.effect),
         "position": match hook.effect {
-            Effect::Argument(position) => position,
+            Effect::Argument(position) | Effect::Operand(position) => position,
             _ => 0,
         },
         "result": hook.result,
         "values": values,
     })
+}
+
+/// Returns the names of the methods whose values it gets from the entry.
+fn reads(advice: &AdviceClass, hook: &Hook) -> Vec<String> {
+    let read = |giver: &&Hook| {
+        let mut bindings = hook.bindings.iter();
+        bindings.any(|it| matches!(&it.value, Value::FromEntry(name) if *name == giver.method))
+    };
+    let givers = advice.givers().filter(read);
+    givers.map(|giver| giver.called(advice)).collect()
 }
 
 fn effect(effect: Effect) -> &'static str {
@@ -78,26 +110,32 @@ fn effect(effect: Effect) -> &'static str {
         Effect::SkipIfTrue => "skip-if-true",
         Effect::SkipIfNotNull => "skip-if-not-null",
         Effect::Argument(_) => "argument",
+        Effect::Operand(_) => "operand",
+        Effect::Call => "call",
         Effect::Returned => "returned",
         Effect::Thrown => "thrown",
     }
 }
 
-fn name(value: Value) -> &'static str {
+fn name(value: &Value) -> &'static str {
     match value {
         Value::This => "this",
         Value::Argument(_) => "argument",
         Value::AllArguments => "all-arguments",
         Value::Returned => "returned",
         Value::Thrown => "thrown",
-        Value::FromEntry => "from-entry", // the guard has it
         Value::Method => "method",
+        Value::Field(_) => "field",
+        Value::Line => "line",
+        Value::Operand(_) => "operand",
+        Value::Called => "called",
+        Value::FromEntry(_) | Value::Loader | Value::Call => "", // the guard has it
     }
 }
 
-fn position(value: Value) -> u8 {
+fn position(value: &Value) -> u8 {
     match value {
-        Value::Argument(position) => position,
+        Value::Argument(position) | Value::Operand(position) => *position,
         _ => 0,
     }
 }

@@ -499,6 +499,9 @@ table! {
     H0745 []
         "warning: `instrument` has written advice whose rows of `Events` nobody records"
         => "run the advice with `classhook run --advice` or `attach --advice`, whose agent writes the rows";
+    H0746 []
+        "warning: advice around a call does not run, because reflection cannot call the method from the class with the call"
+        => "use `@BeforeCall` or `@AfterCall` for this method, or open its module to the program with `--add-opens`";
 
     // H08xx: classes instrumented before they run
     H0801 []

@@ -1,6 +1,7 @@
 //! Edits of plugins, and the treatment of misbehaving plugins.
 
 mod advice;
+mod advice_calls;
 mod advice_effects;
 mod advice_events;
 mod authors;

@@ -1,9 +1,10 @@
 //! Generates the calls of the guard.
 
-use classhook_sdk::access_flags::ACC_STATIC;
+use classhook_sdk::access_flags::{ACC_PRIVATE, ACC_STATIC};
 use classhook_sdk::descriptor::{BaseType, FieldType, MethodDescriptor};
 use classhook_sdk::edit::{Assemble, Member, Snippet};
 use classhook_sdk::prelude::*;
+use classhook_sdk::wit::FieldSummary;
 use classhook_sdk::{names, opcode};
 
 use crate::settings::{Binding, Effect, Hook, Value};
@@ -17,19 +18,34 @@ pub enum End {
     Return,
     /// Where an exception leaves the method; the stack holds it.
     Throw,
+    /// At an instruction.
+    Within,
 }
 
 /// The advised method.
+#[derive(Clone)]
 pub struct Advised<'m, 'c> {
     pub method: &'m Method<'c>,
     pub descriptor: MethodDescriptor<'m>,
     /// Internal name of its class.
     pub class: &'m str,
+    /// The fields of its class.
+    pub fields: &'m [FieldSummary],
+    /// The methods of its class that have code.
+    methods: &'m [&'m Method<'c>],
+}
+
+impl Binding {
+    /// The type that the advice expects.
+    pub fn expected(&self) -> std::result::Result<FieldType<'_>, Misfit> {
+        let expected = &self.r#type;
+        FieldType::parse(expected.as_bytes()).map_err(|_| format!("`{expected}` is no type"))
+    }
 }
 
 impl Hook {
     /// The type of the advice's own result.
-    fn result(&self) -> std::result::Result<FieldType<'_>, Misfit> {
+    pub fn result(&self) -> std::result::Result<FieldType<'_>, Misfit> {
         let result = self.result.as_deref().unwrap_or_default();
         FieldType::parse(result.as_bytes()).map_err(|_| format!("`{result}` is no type"))
     }
@@ -39,12 +55,29 @@ impl Hook {
 pub type Misfit = String;
 
 /// The type of `Object`, which takes every value.
-const OBJECT: FieldType<'static> = FieldType::Class(b"java/lang/Object");
+pub const OBJECT: FieldType<'static> = FieldType::Class(b"java/lang/Object");
 /// The snippet's local variable for the result or exception.
 const KEPT: i32 = 0;
 /// The snippet's local variable for the value with which a body is skipped, behind a wide one.
 const SKIPPED: i32 = 2;
 const THROWABLE: FieldType<'static> = FieldType::Class(b"java/lang/Throwable");
+
+impl<'m, 'c> Advised<'m, 'c> {
+    /// Creates the advised method. Returns `None` for a malformed descriptor.
+    pub fn new(
+        method: &'m Method<'c>,
+        class: &'m str,
+        (fields, methods): (&'m [FieldSummary], &'m [&'m Method<'c>]),
+    ) -> Option<Self> {
+        Some(Self {
+            method,
+            descriptor: MethodDescriptor::parse(method.descriptor().as_bytes()).ok()?,
+            class,
+            fields,
+            methods,
+        })
+    }
+}
 
 impl Advised<'_, '_> {
     /// The method as in Java: `com.acme.Shop.find(java.lang.String,int)`.
@@ -63,6 +96,26 @@ impl Advised<'_, '_> {
             (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193) // FNV-1a
         });
         hash.cast_signed()
+    }
+
+    /// Generates the begin of a call at whose entry several methods give values.
+    pub fn open_call(&self, guard: &str) -> Snippet {
+        let mut code = Snippet::new();
+        code.push_int(self.number());
+        code.invoke(
+            opcode::INVOKESTATIC,
+            Member::of_class(guard, "open", "(I)V"),
+        );
+        code
+    }
+
+    /// Checks for a private method of the class.
+    pub fn is_private(&self, target: &Member) -> bool {
+        let mut methods = self.methods.iter();
+        methods.any(|method| {
+            let is_it = method.name() == target.name && method.descriptor() == target.descriptor;
+            is_it && method.access_flags() & ACC_PRIVATE != 0
+        })
     }
 
     fn is_static(&self) -> bool {
@@ -84,11 +137,17 @@ impl Advised<'_, '_> {
     ///
     /// # Errors
     /// If a value does not exist at this end, or is of another type.
-    pub fn call(&self, hook: &Hook, end: End, calls: &str) -> std::result::Result<Snippet, Misfit> {
+    pub fn call(
+        &self,
+        hook: &Hook,
+        end: End,
+        calls: &str,
+        line: u16,
+    ) -> std::result::Result<Snippet, Misfit> {
         let mut code = Snippet::new();
         self.expect_effect(hook, end)?;
         let kept = match end {
-            End::Entry => None,
+            End::Entry | End::Within => None,
             End::Return => self.descriptor.return_type(),
             End::Throw => Some(THROWABLE),
         };
@@ -126,9 +185,7 @@ impl Advised<'_, '_> {
             self.expect_unassigned(hook)?;
         }
         for binding in &hook.values {
-            let expected = FieldType::parse(binding.r#type.as_bytes())
-                .map_err(|_| format!("`{}` is no type", binding.r#type))?;
-            self.push(&mut code, binding, expected, end)?;
+            self.push(&mut code, binding, binding.expected()?, end, line)?;
         }
         if hook.keyed {
             code.push_int(self.number());
@@ -160,7 +217,7 @@ impl Advised<'_, '_> {
                     convert(code, hook.result()?, found);
                 }
             }
-            (Effect::None | Effect::Thrown | Effect::SkipIfTrue | Effect::SkipIfNotNull, _) => {}
+            _ => {}
         }
         Ok(())
     }
@@ -227,11 +284,12 @@ impl Advised<'_, '_> {
             (Effect::None | Effect::Thrown, _) => Ok(()),
             (Effect::Argument, _) => {
                 let found = self.parameter("@ReplaceArgument", hook.position)?;
-                expect_result("@ReplaceArgument", hook.result()?, found)
+                expect_result("@ReplaceArgument", hook.result()?, found, ("method", false))
             }
             (Effect::Returned, End::Return) if returned.is_none() => {
                 Err("@ReplaceReturned: the method returns nothing".to_owned())
             }
+            (Effect::Operand | Effect::Call, _) => Ok(()),
             (Effect::Returned, End::Throw) | (Effect::SkipIfTrue | Effect::SkipIfNotNull, _)
                 if is_constructor =>
             {
@@ -239,14 +297,21 @@ impl Advised<'_, '_> {
             }
             (Effect::SkipIfTrue, _) => Ok(()),
             (Effect::Returned | Effect::SkipIfNotNull, _) => match returned {
-                Some(found) => expect_result("the result", hook.result()?, found),
+                Some(found) => {
+                    let boxes = hook.effect == Effect::SkipIfNotNull;
+                    expect_result("the result", hook.result()?, found, ("method", boxes))
+                }
                 None => Ok(()),
             },
         }
     }
 
     /// Returns the type of a parameter.
-    fn parameter(&self, what: &str, position: u8) -> std::result::Result<FieldType<'_>, Misfit> {
+    pub fn parameter(
+        &self,
+        what: &str,
+        position: u8,
+    ) -> std::result::Result<FieldType<'_>, Misfit> {
         let found = self.descriptor.parameters().nth(position.into());
         found.ok_or_else(|| {
             let count = self.descriptor.parameters().count();
@@ -260,7 +325,7 @@ impl Advised<'_, '_> {
 
     /// Checks that the method does not assign the variables whose values the advice gets at the
     /// exit.
-    fn expect_unassigned(&self, hook: &Hook) -> std::result::Result<(), Misfit> {
+    pub fn expect_unassigned(&self, hook: &Hook) -> std::result::Result<(), Misfit> {
         let all = self
             .method
             .instructions()
@@ -286,19 +351,29 @@ impl Advised<'_, '_> {
                 }
                 slot += found.slots();
             }
-            if binding.value == Value::This && receiver == 1 && is_assigned(0, 1) {
+            let reads_this = match binding.value {
+                Value::This => true,
+                Value::Field => !self.is_static_field(&binding.name),
+                _ => false,
+            };
+            if reads_this && receiver == 1 && is_assigned(0, 1) {
                 return Err("the method stores to the variable of `this`".to_owned());
             }
         }
         Ok(())
     }
 
-    fn push(
+    /// Pushes a value for the advice.
+    ///
+    /// # Errors
+    /// If it does not exist at this end, or is of another type.
+    pub fn push(
         &self,
         code: &mut Snippet,
         binding: &Binding,
         expected: FieldType<'_>,
         end: End,
+        line: u16,
     ) -> std::result::Result<(), Misfit> {
         match binding.value {
             Value::This => self.push_this(code, expected, end),
@@ -319,7 +394,70 @@ impl Advised<'_, '_> {
                 Ok(())
             }
             Value::Returned => self.push_returned(code, expected, end),
+            Value::Field => self.push_field(code, &binding.name, expected, end),
+            Value::Line => {
+                code.push_int(line.into());
+                box_for(code, expected, FieldType::Base(BaseType::Int));
+                Ok(())
+            }
+            Value::Operand | Value::Called => Err("there is no call".to_owned()),
         }
+    }
+
+    fn is_static_field(&self, name: &str) -> bool {
+        let mut fields = self.fields.iter();
+        fields.any(|field| field.name == name && field.access_flags & ACC_STATIC != 0)
+    }
+
+    fn push_field(
+        &self,
+        code: &mut Snippet,
+        name: &str,
+        expected: FieldType<'_>,
+        end: End,
+    ) -> std::result::Result<(), Misfit> {
+        let Some(field) = self.fields.iter().find(|field| field.name == name) else {
+            let known: Vec<&str> = self
+                .fields
+                .iter()
+                .map(|field| field.name.as_str())
+                .collect();
+            let known = match known.is_empty() {
+                true => "none".to_owned(),
+                false => known.join(", "),
+            };
+            return Err(format!(
+                "@Field(\"{name}\"): {} declares no such field; it has {known}",
+                names::binary(self.class)
+            ));
+        };
+        let found = FieldType::parse(field.descriptor.as_bytes())
+            .map_err(|_| format!("`{}` is no type", field.descriptor))?;
+        expect(&format!("@Field(\"{name}\")"), expected, found)?;
+        let member = Member::of_class(self.class, name, &field.descriptor);
+        if field.access_flags & ACC_STATIC != 0 {
+            code.field(opcode::GETSTATIC, member);
+        } else if self.is_static() {
+            return Err(format!(
+                "@Field(\"{name}\") has no value in a static method: the field is one of objects"
+            ));
+        } else {
+            match (self.method.name() == names::INIT, end) {
+                (true, End::Entry) => {
+                    return Err(format!(
+                        "@Field(\"{name}\") has no value at the entry of a constructor: the object is not initialized yet"
+                    ));
+                }
+                (true, End::Throw) => {
+                    push_nothing(code, expected);
+                    return Ok(());
+                }
+                _ => {}
+            }
+            code.load_this().field(opcode::GETFIELD, member);
+        }
+        box_for(code, expected, found);
+        Ok(())
     }
 
     fn push_this(
@@ -341,7 +479,7 @@ impl Advised<'_, '_> {
                     code.push_null();
                     return Ok(());
                 }
-                End::Return => {}
+                End::Return | End::Within => {}
             }
         }
         let this = FieldType::Class(self.class.as_bytes());
@@ -420,7 +558,7 @@ fn assigned(instruction: &Instruction) -> Option<(u16, u16)> {
 
 /// Checks that a value of the type `found` may be one of the type `expected`. A plugin knows no
 /// class hierarchy, so the guard casts what is not certain.
-fn expect(
+pub fn expect(
     what: &str,
     expected: FieldType<'_>,
     found: FieldType<'_>,
@@ -443,14 +581,17 @@ fn expect(
 
 /// Checks that a result of the advice may be a value of the type `found`. The program casts a result
 /// whose class decides at run time.
-fn expect_result(
+pub fn expect_result(
     what: &str,
     result: FieldType<'_>,
     found: FieldType<'_>,
+    (of, boxes): (&str, bool),
 ) -> std::result::Result<(), Misfit> {
     let fits = match (result, found) {
         (OBJECT, _) => true,
-        (FieldType::Class(name), FieldType::Base(base)) => name == box_of(base).as_bytes(),
+        (FieldType::Class(name), FieldType::Base(base)) if boxes => {
+            name == base.wrapper().as_bytes()
+        }
         (FieldType::Base(_), _) | (_, FieldType::Base(_)) => result == found,
         (_, OBJECT) => true,
         (one, other) => {
@@ -460,7 +601,7 @@ fn expect_result(
     match fits {
         true => Ok(()),
         false => Err(format!(
-            "{what} of the advice has the type {}, and that of the method {}",
+            "{what} of the advice has the type {}, and that of the {of} {}",
             result.to_java(names::binary),
             found.to_java(names::binary)
         )),
@@ -493,7 +634,7 @@ fn is_final(found: FieldType<'_>) -> bool {
 }
 
 /// Converts `iload` or `istore` to the instruction for values of a type.
-fn family(found: FieldType<'_>, of_int: u8) -> u8 {
+pub fn family(found: FieldType<'_>, of_int: u8) -> u8 {
     let offset = match found {
         FieldType::Base(BaseType::Long) => 1,
         FieldType::Base(BaseType::Float) => 2,
@@ -505,42 +646,28 @@ fn family(found: FieldType<'_>, of_int: u8) -> u8 {
 }
 
 /// Converts a primitive value on the stack to an object, if the advice expects `Object`.
-fn box_for(code: &mut Snippet, expected: FieldType<'_>, found: FieldType<'_>) {
+pub fn box_for(code: &mut Snippet, expected: FieldType<'_>, found: FieldType<'_>) {
     let FieldType::Base(base) = found else {
         return;
     };
     if !expected.is_reference() {
         return;
     }
-    let owner = box_of(base);
+    let owner = base.wrapper();
     let descriptor = format!("({})L{owner};", char::from(base.letter()));
     let value_of = Member::of_class(owner, "valueOf", &descriptor);
     code.invoke(opcode::INVOKESTATIC, value_of);
 }
 
-/// Returns the class of the objects for values of a primitive type.
-fn box_of(base: BaseType) -> &'static str {
-    match base {
-        BaseType::Boolean => "java/lang/Boolean",
-        BaseType::Byte => "java/lang/Byte",
-        BaseType::Char => "java/lang/Character",
-        BaseType::Short => "java/lang/Short",
-        BaseType::Int => "java/lang/Integer",
-        BaseType::Long => "java/lang/Long",
-        BaseType::Float => "java/lang/Float",
-        BaseType::Double => "java/lang/Double",
-    }
-}
-
 /// Converts a result of the advice on the stack to a type of the method. References are objects.
-fn convert(code: &mut Snippet, from: FieldType<'_>, to: FieldType<'_>) {
+pub fn convert(code: &mut Snippet, from: FieldType<'_>, to: FieldType<'_>) {
     if !from.is_reference() {
         return;
     }
     match to {
         OBJECT => {}
         FieldType::Base(base) => {
-            let owner = box_of(base);
+            let owner = base.wrapper();
             code.with_type(opcode::CHECKCAST, owner);
             let name = format!("{}Value", to.to_java(names::binary));
             let descriptor = format!("(){}", char::from(base.letter()));
@@ -553,7 +680,7 @@ fn convert(code: &mut Snippet, from: FieldType<'_>, to: FieldType<'_>) {
     }
 }
 
-fn push_nothing(code: &mut Snippet, expected: FieldType<'_>) {
+pub fn push_nothing(code: &mut Snippet, expected: FieldType<'_>) {
     match expected {
         FieldType::Base(BaseType::Long) => drop(code.push_long(0)),
         FieldType::Base(BaseType::Float) => drop(code.push_float(0.0)),

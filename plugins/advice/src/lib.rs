@@ -1,21 +1,22 @@
-//! The bundled advice plugin: calls static methods of Java at the entries and exits of methods.
+//! The bundled advice plugin: calls static methods of Java at the entries and exits of methods, and at calls in them.
 //!
 //! The command reads the annotations of the advice and prepares settings (`settings.rs`), with the class files
 //! for the program. This plugin selects the methods (`targets.rs`) and generates the calls
-//! (`code.rs`), and puts probes into the class that takes rows apart (`recorded.rs`). It calls a class that
+//! (`code.rs`, and `calls.rs` for those at calls), and puts probes into the class that takes rows apart (`recorded.rs`). It calls a class that
 //! catches the exceptions of the advice. A method of the advice
 //! that does not fit a method of the program adds a note there; it is an error if its pattern names
 //! that class, and it fits none of its methods.
 
+mod calls;
 mod code;
 mod recorded;
 mod settings;
 mod targets;
 
-use classhook_sdk::descriptor::MethodDescriptor;
 use classhook_sdk::opcode::is_return;
 use classhook_sdk::prelude::*;
 
+use calls::{CallSite, Sites};
 use code::{Advised, End, Misfit};
 use settings::{Effect as Use, Hook, Probes, Settings, WrittenAdvice};
 use targets::{OfClass, Targets};
@@ -31,6 +32,8 @@ struct Advice {
     patterns: String,
     targets: Targets,
     classes: Vec<Vec<u8>>,
+    /// Several methods give values from the entry to the exit.
+    opens: bool,
     hooks: Vec<Hook>,
     probes: Option<Probes>,
 }
@@ -79,12 +82,22 @@ impl Transformer for AdviceCalls {
                 .into_iter()
                 .try_for_each(|it| recorded::add(it, class, plan));
         }
+        let name = class.name();
+        let methods: Vec<Method<'_>> = class.methods().filter(Method::has_code).collect();
+        let fields = class.fields();
+        let all: Vec<&Method<'_>> = methods.iter().collect();
+        let mut sites = Sites::new();
         for advice in &self.advice {
             if let Some(targets) = advice.targets.of_class(class) {
-                advice.add(&targets, class, plan)?;
+                let advised: Vec<Advised<'_, '_>> = methods
+                    .iter()
+                    .filter(|method| targets.matches(method))
+                    .filter_map(|method| Advised::new(method, &name, (&fields, &all)))
+                    .collect();
+                advice.add(&targets, class, &advised, &mut sites, plan)?;
             }
         }
-        Ok(())
+        sites.apply(plan)
     }
 }
 
@@ -121,6 +134,7 @@ impl Advice {
         Ok(Self {
             targets,
             classes,
+            opens: written.opens,
             hooks: written.hooks,
             probes: written.probes,
             patterns: written.methods.join(", "),
@@ -128,13 +142,16 @@ impl Advice {
         })
     }
 
-    /// Adds the calls to the methods of a class.
-    fn add(&self, targets: &OfClass<'_>, class: &Class<'_>, plan: &mut Plan<'_>) -> Result {
+    /// Adds the calls of advice to the methods of a class. Those at calls in them are collected.
+    fn add<'a, 'c>(
+        &'a self,
+        targets: &OfClass<'_>,
+        class: &Class<'_>,
+        methods: &[Advised<'a, 'c>],
+        sites: &mut Sites<'a, 'c>,
+        plan: &mut Plan<'_>,
+    ) -> Result {
         let class_name = class.name();
-        let methods: Vec<Method<'_>> = class
-            .methods()
-            .filter(|method| method.has_code() && targets.matches(method))
-            .collect();
         if methods.is_empty() {
             return match targets.naming {
                 Some(pattern) => Err(self.nothing_matches(class, &pattern.member)),
@@ -153,17 +170,16 @@ impl Advice {
         let [.., guard, calls] = names.as_slice() else {
             return Ok(());
         };
+        let call_class = names.len().checked_sub(3).and_then(|at| names.get(at));
+        let call_class = call_class.map_or("", String::as_str);
         let mut effects = vec![Effect::default(); self.hooks.len()];
-        for method in &methods {
-            let Ok(descriptor) = MethodDescriptor::parse(method.descriptor().as_bytes()) else {
-                continue;
-            };
-            let advised = Advised {
-                method,
-                descriptor,
-                class: &class_name,
-            };
-            self.advise(&advised, (guard, calls), &mut effects, plan)?;
+        for advised in methods {
+            self.advise(advised, (guard, calls), &mut effects, plan)?;
+            let hooks = self.hooks.iter().zip(effects.iter_mut());
+            for (hook, effect) in hooks.filter(|(hook, _)| hook.is_at_calls()) {
+                let found = self.at_calls(hook, advised, (calls, call_class), sites, plan)?;
+                effect.add(advised, found);
+            }
         }
         let without = self
             .hooks
@@ -180,6 +196,53 @@ impl Advice {
         Ok(())
     }
 
+    /// Collects the calls in a method at which a method of the advice runs. Returns the reason for a method without such calls.
+    fn at_calls<'a, 'c>(
+        &'a self,
+        hook: &'a Hook,
+        advised: &Advised<'a, 'c>,
+        (calls, call_class): (&str, &str),
+        sites: &mut Sites<'a, 'c>,
+        plan: &mut Plan<'_>,
+    ) -> Result<std::result::Result<(), Misfit>> {
+        let patterns = hook.calls.iter().map(|text| calls::pattern(text));
+        let patterns = patterns.collect::<std::result::Result<Vec<_>, _>>();
+        let patterns = patterns.map_err(|text| Error::Message(format!("{}: {text}", hook.at)))?;
+        let all = advised.method.calls(|_| true)?;
+        let wanted = all.iter().filter(|call| {
+            let mut patterns = patterns.iter();
+            patterns.any(|pattern| calls::matches(pattern, &call.target))
+        });
+        let mut found = Err(format!(
+            "the method has no call of `{}`{}",
+            hook.calls.join(", "),
+            calls::nearest_calls(&all)
+        ));
+        let Hook { name, at, .. } = hook;
+        for call in wanted {
+            let Some(site) = CallSite::new(advised, call) else {
+                continue;
+            };
+            match site.check(hook) {
+                Ok(()) => {
+                    sites.add(site, hook, (calls, call_class));
+                    found = Ok(());
+                }
+                Err(misfit) => {
+                    let text = format!("no call of {name} ({at}): {misfit}");
+                    let point = advised.method.before(&[call.bci]);
+                    for point in point {
+                        plan.leave_out(point, &text);
+                    }
+                    if found.is_err() {
+                        found = Err(misfit);
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+
     /// Adds the calls to one method.
     fn advise(
         &self,
@@ -189,19 +252,38 @@ impl Advice {
         plan: &mut Plan<'_>,
     ) -> Result {
         let mut is_pushed = false;
+        let mut given: Vec<&str> = Vec::new();
+        let mut givers = self
+            .hooks
+            .iter()
+            .filter(|hook| hook.keyed && hook.is_at_entry());
+        let fits = |hook: &Hook| advised.call(hook, End::Entry, calls, 0).is_ok();
+        if self.opens && givers.any(fits) {
+            plan.insert(&[advised.method.entry()], &advised.open_call(guard))?;
+            is_pushed = true;
+        }
         for phase in Phase::ALL {
             if phase == Phase::Exit && is_pushed {
                 self.drop_unread(advised, (guard, calls), plan)?;
             }
             let hooks = self.hooks.iter().zip(effects.iter_mut());
-            for (hook, effect) in hooks.filter(|(hook, _)| Phase::of(hook) == phase) {
+            for (hook, effect) in hooks.filter(|(hook, _)| Phase::of(hook) == Some(phase)) {
                 for (at, end) in ends(hook).iter().enumerate() {
-                    let mut code = match hook.keyed && !hook.entry && !is_pushed {
+                    let is_without = hook.keyed && !hook.is_at_entry() && !is_pushed
+                        || hook
+                            .reads
+                            .iter()
+                            .any(|name| !given.contains(&name.as_str()));
+                    let line = match end {
+                        End::Entry => advised.method.line_at(0),
+                        _ => 0,
+                    };
+                    let mut code = match is_without {
                         true => Err(
                             "@FromEntry has no value: the method with @OnEntry does not fit"
                                 .to_owned(),
                         ),
-                        false => advised.call(hook, *end, calls),
+                        false => advised.call(hook, *end, calls, line),
                     };
                     if phase == Phase::Skip {
                         let ends = self.ends_of_skipped(advised, (guard, calls), is_pushed);
@@ -211,15 +293,19 @@ impl Advice {
                         });
                     }
                     let applied = match code {
+                        Ok(_) if *end == End::Return && hook.reads_line() => {
+                            apply_with_lines(hook, advised, calls, plan)?
+                        }
                         Ok(code) => apply(hook, *end, advised, &code, plan)?,
                         Err(misfit) => Err(misfit),
                     };
                     if let Err(misfit) = &applied {
                         let Hook { name, at, .. } = hook;
                         let text = format!("no call of {name} ({at}): {misfit}");
-                        plan.note(advised.method.entry(), &text);
-                    } else {
-                        is_pushed |= hook.keyed && hook.entry;
+                        plan.leave_out(advised.method.entry(), &text);
+                    } else if hook.keyed && hook.is_at_entry() {
+                        is_pushed = true;
+                        given.push(&hook.name);
                     }
                     let is_failed = applied.is_err();
                     effect.add(advised, applied);
@@ -250,8 +336,9 @@ impl Advice {
 
     /// Checks whether advice reads the value from the entry at this end.
     fn is_read(&self, advised: &Advised<'_, '_>, calls: &str, end: End) -> bool {
-        let mut readers = self.hooks.iter().filter(|hook| hook.keyed && !hook.entry);
-        readers.any(|hook| ends(hook).contains(&end) && advised.call(hook, end, calls).is_ok())
+        let readers = self.hooks.iter();
+        let mut readers = readers.filter(|hook| hook.keyed && !hook.is_at_entry());
+        readers.any(|hook| ends(hook).contains(&end) && advised.call(hook, end, calls, 0).is_ok())
     }
 
     /// Returns the code at the end of a call whose body is skipped: that of advice at returns.
@@ -266,9 +353,11 @@ impl Advice {
             ends.push(advised.drop_call(guard));
         }
         let hooks = self.hooks.iter().filter(|hook| {
-            !hook.entry && self::ends(hook).contains(&End::Return) && (is_pushed || !hook.keyed)
+            !hook.is_at_entry()
+                && self::ends(hook).contains(&End::Return)
+                && (is_pushed || !hook.keyed)
         });
-        ends.extend(hooks.filter_map(|hook| advised.call(hook, End::Return, calls).ok()));
+        ends.extend(hooks.filter_map(|hook| advised.call(hook, End::Return, calls, 0).ok()));
         ends
     }
 
@@ -315,20 +404,27 @@ impl Phase {
         Self::Recover,
     ];
 
-    fn of(hook: &Hook) -> Self {
-        match (hook.entry, hook.effect) {
+    /// Returns the phase of a method at the entry or exit.
+    fn of(hook: &Hook) -> Option<Self> {
+        if hook.is_at_calls() {
+            return None;
+        }
+        Some(match (hook.is_at_entry(), hook.effect) {
             (true, Use::SkipIfTrue | Use::SkipIfNotNull) => Self::Skip,
             (true, _) if hook.keyed => Self::Keep,
             (true, _) => Self::Entry,
             (false, Use::Returned) if hook.on_throw => Self::Recover,
             (false, _) => Self::Exit,
-        }
+        })
     }
 }
 
 /// Returns the ends of a call at which a method of the advice runs.
 fn ends(hook: &Hook) -> &'static [End] {
-    match (hook.entry, hook.on_return, hook.on_throw) {
+    if hook.is_at_calls() {
+        return &[];
+    }
+    match (hook.is_at_entry(), hook.on_return, hook.on_throw) {
         (true, ..) => &[End::Entry],
         (_, true, true) => &[End::Return, End::Throw],
         (_, true, false) => &[End::Return],
@@ -345,6 +441,36 @@ fn apply(
     plan: &mut Plan<'_>,
 ) -> Result<std::result::Result<(), Misfit>> {
     let at = points(advised.method, end)?;
+    apply_at(hook, (end, at), code, plan)
+}
+
+/// Adds the calls before the return instructions, each with its line.
+fn apply_with_lines(
+    hook: &Hook,
+    advised: &Advised<'_, '_>,
+    calls: &str,
+    plan: &mut Plan<'_>,
+) -> Result<std::result::Result<(), Misfit>> {
+    for bci in returns(advised.method)? {
+        let line = advised.method.line_at(bci);
+        let code = match advised.call(hook, End::Return, calls, line) {
+            Ok(code) => code,
+            Err(misfit) => return Ok(Err(misfit)),
+        };
+        let at = advised.method.before(&[bci]);
+        if let Err(misfit) = apply_at(hook, (End::Return, at), &code, plan)? {
+            return Ok(Err(misfit));
+        }
+    }
+    Ok(Ok(()))
+}
+
+fn apply_at(
+    hook: &Hook,
+    (end, at): (End, Vec<InsertionPoint>),
+    code: &Snippet,
+    plan: &mut Plan<'_>,
+) -> Result<std::result::Result<(), Misfit>> {
     if at.is_empty() {
         return Ok(Ok(()));
     }
@@ -355,6 +481,7 @@ fn apply(
         End::Entry => "at the entry",
         End::Return => "before it returns",
         End::Throw => "where an exception leaves it",
+        End::Within => "at an instruction",
     };
     for point in at {
         plan.note(point, &format!("calls {} ({}) {when}", hook.name, hook.at));
@@ -367,13 +494,16 @@ fn points(method: &Method<'_>, end: End) -> Result<Vec<InsertionPoint>> {
     Ok(match end {
         End::Entry => vec![method.entry()],
         End::Throw => vec![method.unwind()],
-        End::Return => {
-            let all = method.instructions()?;
-            let at = all.iter().filter(|it| is_return(it.opcode));
-            let at: Vec<u16> = at.map(|it| it.bci).collect();
-            method.before(&at)
-        }
+        End::Return => method.before(&returns(method)?),
+        End::Within => Vec::new(),
     })
+}
+
+/// Returns the places of the return instructions.
+fn returns(method: &Method<'_>) -> Result<Vec<u16>> {
+    let all = method.instructions()?;
+    let at = all.iter().filter(|it| is_return(it.opcode));
+    Ok(at.map(|it| it.bci).collect())
 }
 
 /// Returns at most three methods whose names begin or end like the wanted one, or are almost equal.

@@ -21,8 +21,11 @@ pub struct WrittenAdvice {
     /// The patterns of the methods.
     pub methods: Vec<String>,
     /// The class files for the program, in Base64. The last two are the guard, and its calls of the
-    /// advice.
+    /// advice. The class of calls is before them, if advice runs in place of calls.
     pub classes: Vec<String>,
+    /// Several methods give values from the entry to the exit, so the guard opens the call before.
+    #[serde(default)]
+    pub opens: bool,
     /// The methods of the advice.
     pub hooks: Vec<Hook>,
     /// The probes in the class that records its rows.
@@ -69,8 +72,11 @@ pub struct Hook {
     pub name: String,
     /// File and line.
     pub at: String,
-    /// It runs at the entry, not at the exit.
-    pub entry: bool,
+    /// The place.
+    pub when: When,
+    /// The patterns of the called methods.
+    #[serde(default)]
+    pub calls: Vec<String>,
     /// It runs where the method returns.
     pub on_return: bool,
     /// It runs where an exception leaves the method.
@@ -81,6 +87,9 @@ pub struct Hook {
     pub descriptor: String,
     /// The number of the call is the last argument.
     pub keyed: bool,
+    /// The names of the methods whose values it gets from the entry.
+    #[serde(default)]
+    pub reads: Vec<String>,
     /// The arguments before that.
     pub values: Vec<Binding>,
     /// The use of the result.
@@ -94,6 +103,17 @@ pub struct Hook {
     pub result: Option<String>,
 }
 
+/// The places at which a method of the advice runs.
+#[derive(Deserialize, Debug, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum When {
+    Entry,
+    Exit,
+    BeforeCall,
+    AfterCall,
+    Around,
+}
+
 /// The use of the result of a method of the guard. It has the first argument of such a method, and
 /// returns it if the advice fails.
 #[derive(Deserialize, Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -104,6 +124,8 @@ pub enum Effect {
     SkipIfTrue,
     SkipIfNotNull,
     Argument,
+    Operand,
+    Call,
     Returned,
     Thrown,
 }
@@ -114,8 +136,11 @@ pub enum Effect {
 pub struct Binding {
     /// The kind of value.
     pub value: Value,
-    /// The position of an argument.
+    /// The position of an argument or operand.
     pub argument: u8,
+    /// The name of a field.
+    #[serde(default)]
+    pub name: String,
     /// The descriptor of the type that the advice expects.
     pub r#type: String,
 }
@@ -130,6 +155,29 @@ pub enum Value {
     Returned,
     Thrown,
     Method,
+    Field,
+    Line,
+    Operand,
+    Called,
+}
+
+impl Hook {
+    /// Checks whether it runs at the entry.
+    pub fn is_at_entry(&self) -> bool {
+        self.when == When::Entry
+    }
+
+    /// Checks whether it runs at calls in the advised method.
+    pub fn is_at_calls(&self) -> bool {
+        matches!(self.when, When::BeforeCall | When::AfterCall | When::Around)
+    }
+
+    /// Checks whether its values differ between the return instructions of a method.
+    pub fn reads_line(&self) -> bool {
+        self.values
+            .iter()
+            .any(|binding| binding.value == Value::Line)
+    }
 }
 
 /// Decodes Base64 with padding (RFC 4648, section 4).

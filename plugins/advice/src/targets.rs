@@ -70,6 +70,12 @@ impl Targets {
                 Some((class, method)) => format!("{class}.{method}"),
                 None => rest.to_owned(),
             };
+            let names_methods = rest.contains('#') || rest == "**" || rest.ends_with(".**");
+            if !names_methods {
+                return Err(format!(
+                    "the pattern `{text}` names no methods; expected `CLASS#METHOD`, such as `com.acme.Shop#find*`"
+                ));
+            }
             let pattern = Pattern::parse(&dotted).map_err(|error| error.to_string())?;
             list.push(Target { kind, pattern });
         }

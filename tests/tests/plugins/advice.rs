@@ -1,6 +1,6 @@
 //! Advice in Java: at the start of a program, in a running one, and in classes on disk.
 
-use crate::support::advice::{OWN, file, instrumented, run_from, shop};
+use crate::support::advice::{OWN, every_release, file, instrumented, run_from, shop};
 use crate::support::command::{LATE, classhook};
 use e2e_tests::java::{Java, Run};
 use e2e_tests::jdks::{self, Jdk};
@@ -30,12 +30,6 @@ fn advised(jdk: &Jdk, name: &str, more: &[&str]) -> Run {
     let mut options = vec!["--advice", file.to_str().expect("text")];
     options.extend(more);
     run(jdk, folder.path(), &options)
-}
-
-/// Returns 8, 11, 17, 21 and 25, as far as they are installed. Some have no compiler.
-fn every_release() -> Vec<Jdk> {
-    let others = [11, 17, 21, 25].into_iter().filter_map(jdks::release);
-    jdks::eight().into_iter().chain(others).collect()
 }
 
 #[test]

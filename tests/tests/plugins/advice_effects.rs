@@ -107,7 +107,7 @@ fn effects_that_no_method_can_have_are_refused_with_their_line() {
         (
             "Shop#half",
             "@OnEntry @ReplaceReturned static double f() { return 1; }",
-            "A.java:4: the result of f can be used so with @OnExit alone",
+            "A.java:4: the result of f can be used so with @OnExit and @AfterCall alone",
         ),
         (
             "Shop#half",

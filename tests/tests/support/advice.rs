@@ -20,6 +20,12 @@ pub fn shop(folder: &Path) -> PathBuf {
     javac::compile(&jdks::newest(), &[&file("Shop")], folder, &options)
 }
 
+/// Returns 8, 11, 17, 21 and 25, as far as they are installed. Some have no compiler.
+pub fn every_release() -> Vec<Jdk> {
+    let others = [11, 17, 21, 25].into_iter().filter_map(jdks::release);
+    jdks::eight().into_iter().chain(others).collect()
+}
+
 /// Returns 8, 17 and 25.
 pub fn oldest_and_main_two() -> Vec<Jdk> {
     jdks::eight().into_iter().chain(jdks::main_two()).collect()

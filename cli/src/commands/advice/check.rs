@@ -54,6 +54,8 @@ struct Checked {
     name: String,
     at: String,
     patterns: Vec<String>,
+    /// The patterns of the called methods.
+    calls: Vec<String>,
     runs: usize,
     /// Reasons why it does not fit methods, each with the method.
     misfits: Vec<String>,
@@ -144,7 +146,7 @@ impl Check {
             };
             let place = place(&class, &name, *site);
             for hook in checked.iter_mut().filter(|hook| note.contains(&hook.name)) {
-                match note.starts_with("no call") {
+                match note.starts_with("left out: ") {
                     false => hook.runs += 1,
                     true => hook.misfits.push(format!("{place}: {note}")),
                 }
@@ -160,6 +162,7 @@ fn hooks(advice: &AdviceClass) -> impl Iterator<Item = Checked> {
         name: format!("{} ({})", hook.called(advice), hook.at),
         at: hook.at.clone(),
         patterns: advice.patterns.clone(),
+        calls: hook.calls.clone(),
         runs: 0,
         misfits: Vec::new(),
     })
@@ -215,6 +218,9 @@ fn nowhere(hook: &Checked, names: &[String]) -> Error {
     }
     if hook.misfits.is_empty() {
         error = error.with("pattern", hook.patterns.join(", "));
+        if !hook.calls.is_empty() {
+            return error.with("calls", hook.calls.join(", "));
+        }
         let wanted = hook
             .patterns
             .iter()

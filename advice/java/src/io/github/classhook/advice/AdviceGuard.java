@@ -22,6 +22,12 @@ final class AdviceGuard {
      */
     private static final int MOST = 1 << 16;
 
+    /** Part of the names of the classes that Classhook brings into a program. A digest and the name in the source follow. */
+    private static final String OWN = "$Classhook$";
+
+    /** The sources of this package, which run between program and advice. */
+    private static final String OWN_FILES = ";AdviceGuard.java;Events.java;ProbedRows.java;Call.java;";
+
     private static final ThreadLocal<Object[]> STATES = new ThreadLocal<>();
 
     /** The failures of each method with advice. An atomic array would need code of the JDK that may have advice, too. */
@@ -138,6 +144,60 @@ final class AdviceGuard {
         return value;
     }
 
+    /** Begins a call of the method with this number, whose entry several methods with advice give values from. */
+    static void open(int call) {
+        Object[] state = push(call);
+        if (state != null) {
+            end(state);
+        }
+    }
+
+    /** Like {@link #enter}, where {@link #open} has begun the call. */
+    static Object[] join(int call) {
+        Object[] state = enter();
+        if (state != null) {
+            int at = ((int[]) state[NUMBERS])[DEPTH] - 1;
+            if (at < 0 || ((int[]) state[CALLS])[at] != call) {
+                end(state);
+                return null;
+            }
+        }
+        return state;
+    }
+
+    /** Keeps one of several values of the innermost call. */
+    static void keep(Object[] state, Object value, int place) {
+        Object[] values = (Object[]) state[VALUES];
+        int at = ((int[]) state[NUMBERS])[DEPTH] - 1;
+        Object[] all = (Object[]) values[at];
+        if (all == null || all.length <= place) {
+            all = all == null ? new Object[place + 1] : Arrays.copyOf(all, place + 1);
+            values[at] = all;
+        }
+        all[place] = value;
+    }
+
+    /** One of several values of the call that ended last. */
+    static Object value(Object[] state, int place) {
+        Object[] all = (Object[]) ((Object[]) state[VALUES])[((int[]) state[NUMBERS])[DEPTH]];
+        return all == null || all.length <= place ? null : all[place];
+    }
+
+    /** A kept number as its bits; those of zero without one. */
+    static long bits(Object value) {
+        return value == null ? 0 : ((Long) value).longValue();
+    }
+
+    /** The loader of the advised class, which has this copy, too. */
+    static ClassLoader loader() {
+        return AdviceGuard.class.getClassLoader();
+    }
+
+    /** The thread runs advice again, after a call in it. */
+    static void resume(Object[] state) {
+        ((int[]) state[NUMBERS])[ACTIVE] = 1;
+    }
+
     /** The advice has returned. */
     static void end(Object[] state) {
         ((int[]) state[NUMBERS])[ACTIVE] = 0;
@@ -149,6 +209,7 @@ final class AdviceGuard {
             int times = count(number);
             if (times == 1) {
                 System.err.println("warning[H0744]: the advice " + advice + " has thrown an exception, which the program does not see");
+                thrown.setStackTrace(readable(thrown.getStackTrace()));
                 thrown.printStackTrace();
             } else if (isPowerOfTen(times)) {
                 System.err.println("warning[H0744]: the advice " + advice + " has thrown exceptions " + times + " times");
@@ -157,6 +218,30 @@ final class AdviceGuard {
             // There is no stack or memory left to report it.
         }
         passed(thrown);
+    }
+
+    /** Returns the frames with the names of the source, without those of generated classes. */
+    private static StackTraceElement[] readable(StackTraceElement[] frames) {
+        StackTraceElement[] kept = new StackTraceElement[frames.length];
+        int count = 0;
+        for (StackTraceElement frame : frames) {
+            String name = readable(frame.getClassName());
+            boolean isOwn = name != frame.getClassName();
+            boolean isGenerated = isOwn && (frame.getFileName() == null || OWN_FILES.contains(";" + frame.getFileName() + ";"));
+            if (!isGenerated) {
+                kept[count++] = isOwn
+                        ? new StackTraceElement(name, frame.getMethodName(), frame.getFileName(), frame.getLineNumber())
+                        : frame;
+            }
+        }
+        return Arrays.copyOf(kept, count);
+    }
+
+    /** Returns the name of a class of the advice in its source; the same string for another class. */
+    static String readable(String name) {
+        int at = name.indexOf(OWN);
+        int end = at < 0 ? -1 : name.indexOf('$', at + OWN.length());
+        return end < 0 ? name : name.substring(0, at) + name.substring(end + 1);
     }
 
     private static synchronized int count(int number) {

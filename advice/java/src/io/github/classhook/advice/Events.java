@@ -59,7 +59,7 @@ public final class Events {
 
     /** Refuses a row or a name for which no code was made. */
     static void refuse(Object row) {
-        String found = row instanceof String ? "\"" + row + "\"" : row == null ? "null" : row.getClass().getName();
+        String found = row instanceof String ? "\"" + row + "\"" : row == null ? "null" : AdviceGuard.readable(row.getClass().getName());
         throw new IllegalArgumentException("expected a record, an object of a class with @Row, or a constant name of this advice, found " + found);
     }
 }

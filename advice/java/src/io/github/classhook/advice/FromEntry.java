@@ -10,4 +10,7 @@ import java.lang.annotation.Target;
  */
 @Target(ElementType.PARAMETER)
 @Retention(RetentionPolicy.CLASS)
-public @interface FromEntry {}
+public @interface FromEntry {
+    /** The name of that method, if several methods with {@link OnEntry} have a result. */
+    String value() default "";
+}

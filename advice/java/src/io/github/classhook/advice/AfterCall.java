@@ -1,0 +1,20 @@
+package io.github.classhook.advice;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * The method runs behind calls in the advised methods, where they return. With {@link ReplaceReturned}, its result becomes
+ * that of the call.
+ */
+@Target(ElementType.METHOD)
+@Retention(RetentionPolicy.CLASS)
+public @interface AfterCall {
+    /** The patterns of the called methods, by the class that the call names: {@code java.net.http.HttpClient#send}. */
+    String[] value();
+
+    /** Lets an exception of the method reach the program, instead of counting and swallowing it. */
+    boolean rethrow() default false;
+}
