@@ -75,12 +75,19 @@ fn first_steps_do_what_their_pages_show() {
 }
 
 #[test]
-fn advice_does_what_its_page_shows() {
-    const PAGE: &str = "docs/how-to/advice.md";
+fn advice_does_what_its_pages_show() {
+    const PAGES: [&str; 4] = [
+        "docs/how-to/advice.md",
+        "docs/how-to/from-btrace.md",
+        "docs/how-to/from-byteman.md",
+        "docs/how-to/from-bytebuddy.md",
+    ];
     for jdk in jdks::main_two() {
-        let folder = checkout();
-        let printed = shell(&jdk, folder.path(), &blocks(PAGE, "sh").join("\n"));
-        assert_shown(PAGE, &printed);
+        for page in PAGES {
+            let folder = checkout();
+            let printed = shell(&jdk, folder.path(), &blocks(page, "sh").join("\n"));
+            assert_shown(page, &printed);
+        }
     }
 }
 
