@@ -71,3 +71,24 @@ fn methods<'a>(class: &ClassFile<'a>, parameters: bool) -> BTreeMap<(Utf8<'a>, U
     };
     class.methods().map(content).collect()
 }
+
+/// Checks whether two class files behave the same: they may differ in debugging tables, and in the list of the nested
+/// classes that they mention.
+#[must_use]
+pub fn behaves_same(one: &ClassFile<'_>, other: &ClassFile<'_>) -> bool {
+    one.bytes() == other.bytes() || {
+        members::declaration(one) == members::declaration(other)
+            && members::fields(one) == members::fields(other)
+            && instructions(one) == instructions(other)
+    }
+}
+
+/// Returns the methods by name and descriptor, without debugging tables.
+fn instructions<'a>(class: &ClassFile<'a>) -> BTreeMap<(Utf8<'a>, Utf8<'a>), String> {
+    let content = |method: Method<'_, 'a>| {
+        let mut text = members::method(&method);
+        text.push_str(&code(&method, &own_names));
+        ((method.name(), method.descriptor()), text)
+    };
+    class.methods().map(content).collect()
+}

@@ -23,18 +23,21 @@ mod numbered;
 mod pairing;
 mod switch_maps;
 
+pub use crate::companion::Companion;
 pub use changed::changed_methods;
 pub use endless::returns_from;
-pub use fitted::{Companion, Fitted, Pair};
+pub use fitted::{Fitted, Pair};
 pub use ineffective::ineffective;
 
 use pairing::Pairing;
 
+use crate::companions::{self, ClassPath, Version};
 use rewriter::{ClassEdit, ClassFile, rename_class};
 
-/// Fits class files to the loaded classes. A class file that cannot be read stays unchanged.
+/// Fits class files to the loaded classes. A class file that cannot be read stays unchanged. `path` finds the class
+/// files of classes outside the patch.
 #[must_use]
-pub fn fit(pairs: &[Pair<'_>]) -> Vec<Fitted> {
+pub fn fit(pairs: &[Pair<'_>], path: &dyn ClassPath) -> Vec<Fitted> {
     let mut fitted: Vec<Fitted> = pairs
         .iter()
         .map(|pair| Fitted {
@@ -45,7 +48,31 @@ pub fn fit(pairs: &[Pair<'_>]) -> Vec<Fitted> {
     keep_names(pairs, &mut fitted);
     switch_maps::keep(pairs, &mut fitted);
     anonymous::find(pairs, &mut fitted);
+    move_members(pairs, path, &mut fitted);
     fitted
+}
+
+/// Moves the members that the loaded classes cannot take to companions.
+fn move_members(pairs: &[Pair<'_>], path: &dyn ClassPath, fitted: &mut [Fitted]) {
+    let versions: Vec<Version<'_>> = pairs
+        .iter()
+        .zip(fitted.iter())
+        .map(|(pair, fitted)| Version {
+            new: &fitted.bytes,
+            old: pair.original,
+            is_new: pair.is_new,
+        })
+        .collect();
+    let fits = companions::fit(&versions, path);
+    for (fit, fitted) in fits.into_iter().zip(fitted) {
+        if let Some(bytes) = fit.bytes {
+            fitted.bytes = bytes;
+        }
+        fitted.companions.extend(fit.companions);
+        fitted.remarks.extend(fit.remarks);
+        fitted.refused.extend(fit.refused);
+        fitted.needs.extend(fit.needs);
+    }
 }
 
 /// Gives numbered methods the names of the loaded class, in all class files of the patch.
@@ -60,7 +87,6 @@ fn keep_names(pairs: &[Pair<'_>], fitted: &mut [Fitted]) {
         };
         let pairing = Pairing::of(&old, &new);
         fitted.remarks.extend(pairing.remarks());
-        fitted.confused.extend(pairing.confused());
         edits.extend(pairing.renames());
     }
     if edits.is_empty() {

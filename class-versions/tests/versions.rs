@@ -4,8 +4,8 @@
 #[path = "../../rewriter/tests/suite/fixtures.rs"]
 mod fixtures;
 
-use class_versions::content;
 use class_versions::fitting::{Pair, changed_methods, fit, ineffective, returns_from};
+use class_versions::{NoClassPath, content};
 use rewriter::{Annotation, ClassEdit, ClassFile, EditPlan, Scratch, Target, splice};
 
 use fixtures::{ALL, STORAGE};
@@ -50,8 +50,10 @@ fn unchanged_class_is_fitted_unchanged() {
         let pair = Pair {
             new: bytes,
             old: Some(bytes),
+            original: Some(bytes),
+            is_new: false,
         };
-        let fitted = fit(&[pair]).remove(0);
+        let fitted = fit(&[pair], &NoClassPath).remove(0);
         assert_eq!(fitted.bytes, *bytes, "{name}");
         assert!(
             fitted.remarks.is_empty() && fitted.confused.is_empty(),
@@ -82,8 +84,10 @@ fn malformed_classes_are_compared_without_panic() {
             let pair = Pair {
                 new: &damaged,
                 old: Some(bytes),
+                original: Some(bytes),
+                is_new: false,
             };
-            let _ = fit(&[pair]);
+            let _ = fit(&[pair], &NoClassPath);
             for method in class.methods() {
                 let _ = returns_from(&method, 0);
             }

@@ -22,6 +22,7 @@ pub mod man_pages;
 pub mod merge;
 pub mod off;
 pub mod patch;
+mod patch_release;
 pub mod patches;
 pub mod plugin;
 pub mod profile;

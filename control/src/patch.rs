@@ -123,6 +123,8 @@ pub enum ClassState {
     Absent,
     /// Not loaded, and no patch waits for the class any more.
     Withdrawn,
+    /// New: the patch defined the class in the loaders of the classes that use it.
+    Defined,
 }
 
 /// A rule of JVM TI that a new class file breaks.

@@ -12,6 +12,8 @@
 //! | `change` | patch and rollback |
 //! | `explain` | a loaded class as text, with the edits that it holds |
 //! | `target` | the loaded classes of a change |
+//! | `class_path` | class files outside a patch |
+//! | `definition` | companions and new classes, defined in loaders |
 //! | `class_files` | the class files for a request |
 //! | `loaded_file` | the class file of a loaded class |
 //! | `fitted` | new class files, fitted to the loaded classes |
@@ -27,6 +29,8 @@
 mod audit;
 pub(crate) mod change;
 pub(crate) mod class_files;
+mod class_path;
+mod definition;
 pub(crate) mod dry_run;
 pub(crate) mod explain;
 mod findable;

@@ -1,5 +1,5 @@
-//! Classes in Java that the command carries, kept compiled: the runtime of offline instrumented classes, and the
-//! annotations of advice.
+//! Classes in Java that command and agent carry, kept compiled: the runtime of offline instrumented classes, the
+//! annotations of advice, and the linker of companions.
 
 use crate::jdks::Jdk;
 use crate::{javac, workspace};
@@ -13,7 +13,7 @@ pub const COMPILER: u32 = 17;
 pub type Classes = BTreeMap<PathBuf, Vec<u8>>;
 
 /// Folders with sources in `src` and their class files in `classes`.
-pub const KEPT: [&str; 2] = ["runtime", "advice/java"];
+pub const KEPT: [&str; 3] = ["runtime", "advice/java", "hook-agent/companions"];
 
 /// Returns the folder of the kept class files.
 pub fn kept_folder(of: &str) -> PathBuf {

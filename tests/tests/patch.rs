@@ -1,6 +1,7 @@
 //! Patches of loaded classes, and their rollback.
 
 mod command;
+mod companions;
 mod effects;
 mod launched;
 mod linking;

@@ -4,29 +4,40 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::content::names::{Constants, own_names};
-use jvms::access_flags::{Declaration, mask};
+use jvms::access_flags::{ACC_STATIC, Declaration, mask};
 use jvms::modified_utf8::Utf8;
 use rewriter::{Attributes, ClassFile, DeclaredAnnotation, Field, Method};
 
 /// Returns name, version, supertypes, flags, and the attributes of the class.
 pub(super) fn header(class: &ClassFile<'_>) -> String {
-    let interfaces: Vec<_> = class.interfaces().collect();
     let mut inner: Vec<String> = class
         .inner_classes()
         .map(|found| format!("{found:?}"))
         .collect();
     inner.sort_unstable();
+    let mut text = declaration(class);
+    let _ = write!(
+        text,
+        "{inner:?} {:?} {:?}",
+        class.source_file(),
+        class.source_debug_extension()
+    );
+    text
+}
+
+/// Returns the header without the source file and the nested classes that the class mentions.
+pub(super) fn declaration(class: &ClassFile<'_>) -> String {
+    let interfaces: Vec<_> = class.interfaces().collect();
     let mut members: Vec<_> = class.nest_members().collect();
     members.sort_unstable();
     let permitted: Vec<_> = class.permitted_subclasses().collect();
     let flags = class.access_flags() & mask(Declaration::Class);
     let mut text = format!(
-        "{:?} {}.{} {flags:#x} {:?} {interfaces:?} {:?} {:?} {inner:?} {:?} {members:?} {permitted:?}",
+        "{:?} {}.{} {flags:#x} {:?} {interfaces:?} {:?} {:?} {members:?} {permitted:?}",
         class.this_class(),
         class.major_version(),
         class.minor_version(),
         class.super_class(),
-        class.source_file(),
         class.signature(),
         class.nest_host(),
     );
@@ -37,7 +48,6 @@ pub(super) fn header(class: &ClassFile<'_>) -> String {
         text.push_str(&annotations(component.attributes));
     }
     text.push_str(&annotations(class.attributes()));
-    let _ = write!(text, "{:?}", class.source_debug_extension());
     text
 }
 
@@ -53,7 +63,10 @@ pub(super) fn fields<'a>(class: &ClassFile<'a>) -> BTreeMap<(Utf8<'a>, Utf8<'a>)
     let content = |field: Field<'_, 'a>| {
         let flags = field.access_flags() & mask(Declaration::Field);
         let signature = text_of(class, field.attributes(), "Signature");
-        let mut text = format!("{flags:#x} {signature:?} {:?}", constant(class, &field));
+        // HotSpot drops the value of an instance field, which has no effect (JVMS 4.7.2).
+        let is_static = flags & ACC_STATIC != 0;
+        let value = is_static.then(|| constant(class, &field));
+        let mut text = format!("{flags:#x} {signature:?} {value:?}");
         text.push_str(&annotations(field.attributes()));
         ((field.name(), field.descriptor()), text)
     };

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::content::constant_value;
 use crate::fitting::numbered::Contents;
 use crate::fitting::switch_maps;
+use jvms::access_flags::ACC_STATIC;
 use rewriter::{ClassFile, Method};
 
 /// Returns messages about the parts of a new class file that have no effect in the loaded class, or a different one
@@ -73,10 +74,12 @@ fn constants(old: &ClassFile<'_>, new: &ClassFile<'_>) -> Vec<String> {
     let changed = |field: rewriter::Field<'_, '_>| {
         let is = now.get(&(field.name(), field.descriptor()))?;
         let was = constant_value(old, &field);
+        // HotSpot drops the value of an instance field.
+        let is_unknown = was.is_none() && field.access_flags() & ACC_STATIC == 0;
         let name = field.name();
         let shown =
             |value: &Option<String>| value.clone().unwrap_or_else(|| "no constant".to_owned());
-        (was != *is).then(|| {
+        (was != *is && !is_unknown).then(|| {
             format!(
                 "the constant {name} changed from {} to {}: the field keeps its value, and other classes have the former one in their code",
                 shown(&was),

@@ -1,8 +1,8 @@
 //! Pairs of numbered methods in two versions of a class.
 //!
 //! Methods of the same content are a pair. A remaining loaded method and a remaining new one between the same
-//! neighbours count as one edited method. The rest was removed or added: references of the program to the removed
-//! method would lead to the added one.
+//! neighbours count as one edited method. The rest was removed or added. An added method with the name of a loaded one
+//! gets another name, because references of the program to the loaded one would lead to it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,8 +16,6 @@ pub(super) struct Pairing {
     new: Vec<Numbered>,
     /// For each new method, the index of the loaded one.
     paired: Vec<Option<usize>>,
-    /// New methods that only occupy the name of a loaded one.
-    strangers: HashSet<usize>,
 }
 
 impl Pairing {
@@ -27,14 +25,12 @@ impl Pairing {
             paired: Vec::new(),
             old: numbered::all(old),
             new: numbered::all(new),
-            strangers: HashSet::new(),
         };
         pairing.paired = vec![None; pairing.new.len()];
         pairing.pair(|old, new| old.name == new.name && old.content == new.content);
         pairing.pair(|old, new| old.stem == new.stem && old.content == new.content);
         pairing.pair(|old, new| old.content == new.content);
         pairing.pair_edited();
-        pairing.pair_strangers();
         pairing
     }
 
@@ -110,20 +106,11 @@ impl Pairing {
     fn are_alike(&self, old: usize, new: usize) -> bool {
         match (self.old.get(old), self.new.get(new)) {
             (Some(old), Some(new)) => {
-                old.descriptor == new.descriptor && old.is_accessor() == new.is_accessor()
+                // Nested classes that are not in the patch use an accessor by its number.
+                old.descriptor == new.descriptor && !old.is_accessor() && !new.is_accessor()
             }
             _ => false,
         }
-    }
-
-    /// Gives added methods the names of removed ones, because a class must keep its methods.
-    fn pair_strangers(&mut self) {
-        let free = self.free_new();
-        self.pair(|old, new| old.is_accessor() == new.is_accessor());
-        let paired = free
-            .into_iter()
-            .filter(|new| self.paired.get(*new).copied().flatten().is_some());
-        self.strangers = paired.collect();
     }
 
     fn pairs(&self) -> impl Iterator<Item = (usize, &Numbered, &Numbered)> {
@@ -136,15 +123,23 @@ impl Pairing {
     /// Returns the edits that give new methods the names of the loaded ones.
     pub(super) fn renames(&self) -> impl Iterator<Item = ClassEdit> {
         let renamed = self.pairs().filter(|(_, old, new)| old.name != new.name);
-        renamed.map(|(_, old, new)| ClassEdit::RenameMember {
-            member: Member {
-                owner: self.owner.clone(),
-                name: new.name.clone(),
-                descriptor: new.descriptor.clone(),
-                interface: false,
-            },
-            to: old.name.clone(),
-        })
+        let renamed = renamed.map(|(_, old, new)| (new, old.name.clone()));
+        let taken: HashSet<numbered::Key> = self.old.iter().map(Numbered::key).collect();
+        let added = self.free_new().into_iter();
+        let added = added.filter_map(|index| self.new.get(index));
+        let added = added.filter(move |new| taken.contains(&new.key()));
+        let added = added.map(|new| (new, format!("{}$added", new.name)));
+        renamed
+            .chain(added)
+            .map(|(new, to)| ClassEdit::RenameMember {
+                member: Member {
+                    owner: self.owner.clone(),
+                    name: new.name.clone(),
+                    descriptor: new.descriptor.clone(),
+                    interface: false,
+                },
+                to,
+            })
     }
 
     /// Returns messages about the kept names.
@@ -153,27 +148,6 @@ impl Pairing {
         renamed
             .map(|(_, old, new)| {
                 format!("{} is named {}, as in the loaded class", new.name, old.name)
-            })
-            .collect()
-    }
-
-    /// Returns messages about methods that references would confuse.
-    pub(super) fn confused(&self) -> Vec<String> {
-        let strange = |(index, old, new): &(usize, &Numbered, &Numbered)| {
-            let edited_accessor = old.is_accessor() && old.content != new.content;
-            self.strangers.contains(index) || edited_accessor
-        };
-        self.pairs()
-            .filter(strange)
-            .map(|(_, old, _)| match old.is_accessor() {
-                true => format!(
-                    "{} reaches another member: nested classes that are not in the patch would reach that, too",
-                    old.name
-                ),
-                false => format!(
-                    "{} was removed and another added: objects of it that the program holds would become the other",
-                    old.name
-                ),
             })
             .collect()
     }

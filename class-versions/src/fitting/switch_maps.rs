@@ -6,8 +6,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::companion::Companion;
 use crate::fitting::changed::changed_methods;
-use crate::fitting::fitted::{Companion, Fitted, Pair};
+use crate::fitting::fitted::{Fitted, Pair};
 use crate::fitting::numbered::key;
 use jvms::opcode;
 use rewriter::{ClassEdit, ClassFile, Instruction, MemberRef, redirect_fields, rename_class};
@@ -37,7 +38,7 @@ pub(super) fn keep(pairs: &[Pair<'_>], fitted: &mut [Fitted]) {
         keep_of(index, pairs, fitted);
     }
     let mut names: Vec<String> = pairs.iter().filter_map(|pair| name_of(pair.new)).collect();
-    let companions = fitted.iter().filter_map(|it| it.companion.as_ref());
+    let companions = fitted.iter().flat_map(|it| &it.companions);
     names.extend(companions.map(|companion| companion.name.clone()));
     for (pair, fitted) in pairs.iter().zip(fitted) {
         let found = read_elsewhere(pair, &fitted.bytes, &names);
@@ -112,7 +113,7 @@ fn keep_of(index: usize, pairs: &[Pair<'_>], fitted: &mut [Fitted]) -> Option<()
     own.bytes = old.to_vec();
     let remark = "keeps its numbers; the switches of the patch use a class of their own";
     own.remarks.push(remark.to_owned());
-    own.companion = Some(companion);
+    own.companions.push(companion);
     Some(())
 }
 

@@ -26,11 +26,13 @@ use standard_streams::show::{complain, show, show_json};
 use trace::numbers::counted;
 
 use crate::args::{Target, output_path};
+use crate::commands::patch_release as release;
 use crate::metaspace::MetaspaceArgument;
 
 const AFTER_HELP: &str = "\
-A patch replaces method bodies. Fields, methods, supertypes and modifiers must stay the same. All classes are patched,
-or none. Calls in progress finish in the old code, and later calls run the new code.
+A patch replaces method bodies. Methods, static fields and classes that it adds become companions, classes beside the
+patched ones. Instance fields, constructors and supertypes must stay the same. All classes are patched, or none. Calls
+in progress finish in the old code, and later calls run the new code.
 A change without effect is refused, such as one of a static initialiser, which does not run again. --force patches the
 rest. A class that is not loaded yet is patched when a loader loads it. A class that no loader finds is refused.
 Patches stack, and survive the changes of other agents. `classhook patches` lists them, and `classhook rollback` undoes
@@ -39,7 +41,8 @@ them. The log file, whose path is printed, records each change. If the JVM has n
 Examples:
   classhook patch 4711 --source Account.java --note 'rounding, ticket 12'
   classhook patch 4711 build/classes --check
-  classhook patch 4711 fix.jar --loader com.acme.PluginLoader";
+  classhook patch 4711 fix.jar --loader com.acme.PluginLoader
+  classhook patch 4711 log4j-core-2.15.0.jar log4j-core-2.16.0.jar --check";
 
 /// Replaces classes of a running JVM by other class files.
 #[derive(Debug, Args)]
@@ -48,7 +51,7 @@ pub struct Patch {
     /// The running JVM.
     #[command(flatten)]
     pub target: Target,
-    /// Read the new classes from these class files, jars and folders
+    /// Read the new classes from these class files, jars and folders; of two releases of a jar, patch the differences
     #[arg(value_name = "CLASSES", required_unless_present = "source")]
     pub classes: Vec<String>,
     /// Compile the new classes from this Java source; repeatable
@@ -154,16 +157,6 @@ impl Patch {
     }
 
     fn request(&self, agent: &mut LazyAgent) -> Result<PatchRequest, Error> {
-        let mut found = Vec::new();
-        let mut read = |place: &str| {
-            class_files::read(place, &Loader::newest(), &mut |classes| {
-                let mut classes = classes;
-                // A module descriptor is not a class.
-                classes.retain(|class| !class.origin.ends_with("module-info.class"));
-                found.extend(classes.into_iter().map(|class| ClassBytes(class.bytes)));
-                Ok(())
-            })
-        };
         if let Some(source) = self.classes.iter().find(|place| place.ends_with(".java")) {
             return Err(Error::mistake(
                 codes::H0727,
@@ -174,7 +167,20 @@ impl Patch {
                 format!("compile it on the JVM's class path with --source {source}"),
             ));
         }
-        self.classes.iter().try_for_each(|place| read(place))?;
+        let places: Vec<Vec<ClassBytes>> = self
+            .classes
+            .iter()
+            .map(|place| read(place))
+            .collect::<Result<_, _>>()?;
+        let is_single = |place: &String| place.ends_with(".class");
+        let mut found = match places.as_slice() {
+            [old, new]
+                if !self.classes.iter().any(is_single) && release::are_versions(old, new) =>
+            {
+                release::differences(old, new)?
+            }
+            _ => places.concat(),
+        };
         if !self.source.is_empty() {
             let mut loaded = ClassesOfAgent {
                 agent: &mut *agent,
@@ -182,7 +188,7 @@ impl Patch {
             };
             let class_path = self.class_path.as_ref();
             let folder = javac::compile(self.target.pid, &self.source, class_path, &mut loaded)?;
-            read(&folder.path().to_string_lossy())?;
+            found.extend(read(&folder.path().to_string_lossy())?);
         }
         if found.is_empty() {
             let problem = Error::mistake(codes::H0727, "no class file to patch with");
@@ -244,12 +250,9 @@ impl Patch {
             );
             problem = problem.with("help", text);
         }
-        if added_by_jacoco(patched) {
-            return problem.with("help", JACOCO);
-        }
         let broken = || patched.classes.iter().flat_map(|class| &class.broken);
         if broken().any(|rule| rule.number != 0) {
-            let text = "change only method bodies, and keep fields, methods, supertypes and modifiers; an added or removed lambda or inner class changes them, too";
+            let text = "keep instance fields, constructors and supertypes; other members and classes may be added and removed";
             problem = problem.with("help", text);
         }
         if broken().all(|rule| !rule.forcible) {
@@ -286,15 +289,17 @@ impl Patch {
     }
 }
 
-/// Advice if JaCoCo's agent has changed the loaded class.
-const JACOCO: &str = "start the JVM without JaCoCo's agent, or with its option excludes=CLASS: it added $jacocoInit and $jacocoData to the loaded class, and a class file without them cannot replace it";
-
-/// Checks whether a class lacks the members that JaCoCo's agent added to the loaded class.
-fn added_by_jacoco(patched: &Patched) -> bool {
-    let broken = patched.classes.iter().flat_map(|class| &class.broken);
-    broken
-        .into_iter()
-        .any(|rule| rule.text.contains(" $jacoco"))
+/// Returns the class files in a place.
+fn read(place: &str) -> Result<Vec<ClassBytes>, Error> {
+    let mut found = Vec::new();
+    class_files::read(place, &Loader::newest(), &mut |classes| {
+        let mut classes = classes;
+        // A module descriptor is not a class.
+        classes.retain(|class| !class.origin.ends_with("module-info.class"));
+        found.extend(classes.into_iter().map(|class| ClassBytes(class.bytes)));
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// Returns the names in class files. The agent refuses malformed ones.
@@ -460,6 +465,7 @@ pub(super) fn line(class: &ClassOutcome) -> String {
         ClassState::Refused => "cannot be patched",
         ClassState::RolledBack => "runs its former code",
         ClassState::Absent => "no loader has or finds it",
+        ClassState::Defined => "defined",
         ClassState::Withdrawn => "was not loaded; its patch no longer waits",
     };
     let mut text = format!("  {}: {state}\n", name(class));
@@ -497,28 +503,5 @@ fn rule(broken: &BrokenRule) -> String {
     match number {
         0 => text.clone(),
         _ => format!("{by}{text}, {name} ({number})"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn members_added_by_jacoco_are_distinguished_from_own_members() {
-        let refused = |text: &str| Patched {
-            classes: vec![ClassOutcome {
-                broken: vec![BrokenRule {
-                    text: text.to_owned(),
-                    ..BrokenRule::default()
-                }],
-                ..ClassOutcome::default()
-            }],
-            ..Patched::default()
-        };
-        assert!(added_by_jacoco(&refused(
-            "method $jacocoInit()[Z was removed"
-        )));
-        assert!(!added_by_jacoco(&refused("method f()V was removed")));
     }
 }

@@ -4,6 +4,7 @@
 //! stack, every other thread sees the old stack, until the change is kept or dropped.
 
 use crate::agent::loaders::LoaderId;
+use class_versions::fitting::Companion;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,6 +53,8 @@ pub(crate) struct PatchedClass {
     pub forced: bool,
     /// The later loads of a class that was not loaded when the patch was applied.
     pub loads: Loads,
+    /// The classes that the new code needs.
+    pub companions: Vec<Companion>,
 }
 
 /// The classes of one name that were loaded while a patch waited for them.
@@ -268,6 +271,7 @@ mod tests {
             scope,
             forced: false,
             loads: Loads::default(),
+            companions: Vec::new(),
         })
     }
 

@@ -9,10 +9,11 @@ use crate::ffi::error::JvmtiError;
 use crate::ffi::jvm::Jvm;
 use crate::ffi::refs::GlobalRef;
 use crate::messages::{self, Code};
+use crate::names::dotted;
 use crate::patch::audit::{self, LogEntry};
 use crate::patch::new_class::{self, NewClass, digest};
 use crate::patch::target::{self, Target};
-use crate::patch::{dry_run, findable, fitted, frames, loaded_file, schema};
+use crate::patch::{definition, dry_run, findable, fitted, frames, loaded_file, schema};
 use crate::unchangeable::is_unchangeable;
 use control::Refusal;
 use control::message::Shortage;
@@ -20,7 +21,7 @@ use control::patch::{BrokenRule, ClassOutcome, ClassState, PatchRequest, Patched
 use errors::codes;
 use host::exclusions::is_excluded;
 use host::structural_edits::with_prefixed_natives;
-use rewriter::check_soundness;
+use rewriter::{ClassFile, PoolIndex, check_soundness};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -57,11 +58,15 @@ pub(crate) fn patch(change: Change<'_>, request: &PatchRequest) -> Result<Patche
     targets
         .iter_mut()
         .for_each(|target| target.read_file(change.jvm));
-    fitted::fit(&mut new, &targets, &stack);
+    find_new(&mut targets, &new);
+    fitted::fit(change.jvm, &mut new, &targets, &stack);
     for target in &mut targets {
         if let Some(class) = new.iter().find(|class| class.name == target.name) {
             change.compare(target, class, &stack, request.force);
         }
+    }
+    if !request.force {
+        refuse_dependants(&mut targets, &new);
     }
     change.check_frames(&mut targets, &new, &stack, request);
     let result = if let Some(shortage) = shortage(&targets, &new, request.metaspace) {
@@ -157,6 +162,68 @@ fn choose(stack: &Stack, which: Rollback) -> Result<Vec<u32>, Refusal> {
     }
 }
 
+/// Finds the classes that no loader has or finds, but other classes of the patch use: the patch defines them.
+fn find_new(targets: &mut [Target], new: &[NewClass]) {
+    if !targets.iter().any(|target| target.loaded.is_some()) {
+        return;
+    }
+    let is_absent = |target: &&mut Target| target.outcome.state == ClassState::Absent;
+    for target in targets.iter_mut().filter(is_absent) {
+        let others = new.iter().filter(|class| class.name != target.name);
+        let mut users = others.filter_map(|class| ClassFile::read(&class.bytes).ok());
+        if users.any(|class| uses(&class, &target.name)) {
+            target.define();
+        }
+    }
+}
+
+/// Checks whether a class names another one in its constant pool.
+fn uses(class: &ClassFile<'_>, name: &[u8]) -> bool {
+    let pool = class.pool();
+    let mut names = (1..pool.count()).filter_map(|index| pool.class_name(PoolIndex(index)));
+    names.any(|used| used.as_bytes() == name)
+}
+
+/// Refuses the classes that use companions of refused ones.
+fn refuse_dependants(targets: &mut [Target], new: &[NewClass]) {
+    loop {
+        let refused: Vec<Vec<u8>> = targets
+            .iter()
+            .filter(|target| target.is_refused())
+            .map(|target| target.name.clone())
+            .collect();
+        let mut changed = false;
+        for target in targets.iter_mut().filter(|target| target.is_in()) {
+            let class = new.iter().find(|class| class.name == target.name);
+            let mut needs = class.iter().flat_map(|class| &class.needs);
+            if let Some(name) = needs.find(|name| refused.contains(name)) {
+                let text = format!(
+                    "it uses a member added to {}, which cannot be patched",
+                    dotted(name)
+                );
+                target.refuse(vec![schema::own_rule(&text)]);
+                changed = true;
+            }
+        }
+        if !changed {
+            return;
+        }
+    }
+}
+
+/// Checks a class by the rules of the verifier that need no other class.
+fn check_alone(target: &mut Target, class: Option<&NewClass>) {
+    if let Some(Err(unsound)) = class.map(|class| check_soundness(&class.bytes)) {
+        let text = format!("the class file is unsound: {unsound}");
+        target.refuse(vec![schema::own_rule(&text)]);
+    }
+}
+
+/// The reasons against a class that its fitting has found.
+fn refusals(new: &NewClass) -> impl Iterator<Item = BrokenRule> {
+    new.refused.iter().map(|reason| schema::own_rule(reason))
+}
+
 /// The shortage of metaspace if the loaded classes of a patch need more than the client allows. The JVM keeps both
 /// versions of each.
 fn shortage(targets: &[Target], new: &[NewClass], most: Option<u64>) -> Option<Shortage> {
@@ -195,7 +262,9 @@ impl<'a> Change<'a> {
         let prefixed = with_prefixed_natives(&new.bytes, old);
         let mut broken = match is_same {
             true => Vec::new(),
-            false => schema::broken_rules(old, &prefixed, self.newest_version()),
+            false => refusals(new)
+                .chain(schema::broken_rules(old, &prefixed, self.newest_version()))
+                .collect(),
         };
         if broken.is_empty() && !is_same {
             broken = fitted::without_effect(target, new, stack);
@@ -257,6 +326,9 @@ impl<'a> Change<'a> {
             return target.refuse(vec![schema::own_rule(&text)]);
         }
         let Some(old) = &target.findable else {
+            if !new.refused.is_empty() {
+                target.refuse(refusals(new).collect());
+            }
             return;
         };
         target.outcome.before = digest(old);
@@ -264,7 +336,10 @@ impl<'a> Change<'a> {
             target.outcome.state = ClassState::Same;
             return;
         }
-        let broken = schema::broken_rules(old, &new.bytes, self.newest_version());
+        target.outcome.remarks.clone_from(&new.remarks);
+        let broken: Vec<BrokenRule> = refusals(new)
+            .chain(schema::broken_rules(old, &new.bytes, self.newest_version()))
+            .collect();
         if !broken.is_empty() && !force {
             target.refuse(broken);
         }
@@ -277,7 +352,7 @@ impl<'a> Change<'a> {
         release.checked_add(44)
     }
 
-    /// Lets the JVM check each class that is not refused.
+    /// Lets the JVM check each class that is not refused. Classes that use new ones are checked without it.
     fn check(
         self,
         targets: &mut [Target],
@@ -287,13 +362,26 @@ impl<'a> Change<'a> {
     ) {
         let patch = self.make(0, targets, new, request);
         let patches = &self.agent.patches;
+        let added: Vec<Vec<u8>> = targets
+            .iter()
+            .filter(|target| target.is_new && target.is_in())
+            .map(|target| target.name.clone())
+            .collect();
         patches.try_stack(with(stack, patch));
         for target in targets.iter_mut().filter(|target| target.is_in()) {
-            target.outcome.state = match &target.loaded {
-                None => ClassState::Waiting,
-                Some(_) => ClassState::Possible,
+            let waits = target.loaded.is_none() && !target.is_new;
+            target.outcome.state = match waits {
+                true => ClassState::Waiting,
+                false => ClassState::Possible,
             };
-            self.dry_run_class(target);
+            let class = new.iter().find(|class| class.name == target.name);
+            let file = class.and_then(|class| ClassFile::read(&class.bytes).ok());
+            // The JVM's verifier would look for the classes that a check does not define.
+            if file.is_some_and(|file| added.iter().any(|name| uses(&file, name))) {
+                check_alone(target, class);
+            } else {
+                self.dry_run_class(target);
+            }
         }
         patches.drop_trial();
     }
@@ -324,7 +412,7 @@ impl<'a> Change<'a> {
         };
         self.log(&log, None, targets)?;
         let mut applied = false;
-        let companions = fitted::define_companions(self.jvm, targets, new);
+        let companions = definition::define_all(self.jvm, targets, new);
         if let Err((index, rule)) = &companions
             && let Some(target) = targets.get_mut(*index)
         {
@@ -342,6 +430,7 @@ impl<'a> Change<'a> {
             let changed = targets.iter_mut().filter(|target| target.is_in());
             changed.for_each(|target| {
                 target.outcome.state = match target.loaded {
+                    None if target.is_new => ClassState::Defined,
                     None => ClassState::Waiting,
                     Some(_) => ClassState::Patched,
                 }
@@ -389,7 +478,7 @@ impl<'a> Change<'a> {
         request: &PatchRequest,
     ) -> Arc<Patch> {
         let classes = new.iter().filter_map(|class| {
-            let of_class = |target: &&Target| target.name == class.name && target.is_in();
+            let of_class = |target: &&Target| target.name == class.name && target.is_patched();
             let mine: Vec<&Target> = targets.iter().filter(of_class).collect();
             let loaders = mine.iter().filter_map(|target| target.loaded.as_ref());
             let loaders: Vec<LoaderId> = loaders.map(|loaded| loaded.loader).collect();
@@ -406,6 +495,7 @@ impl<'a> Change<'a> {
                 scope,
                 forced: request.force,
                 loads: Loads::default(),
+                companions: class.companions.clone(),
             }))
         });
         Arc::new(Patch {
@@ -474,7 +564,8 @@ impl<'a> Change<'a> {
 
     /// Retransforms classes that were loaded between the search for targets and the change of the stack.
     fn catch_up(self, targets: &mut [Target], request: &PatchRequest) {
-        for target in targets.iter_mut().filter(|target| target.loaded.is_none()) {
+        let waiting = |target: &&mut Target| target.loaded.is_none() && target.is_patched();
+        for target in targets.iter_mut().filter(waiting) {
             let admitted = |loader: &str| admits(request.loader.as_deref(), loader);
             let Ok(found) = target::find(self.agent, self.jvm, &[&target.name], admitted) else {
                 continue;

@@ -1,39 +1,36 @@
 //! The class files of a request, fitted to the loaded classes.
 
-use crate::agent::loaders::LoaderId;
 use crate::agent::patches::{Scope, Stack};
 use crate::ffi::jvm::Jvm;
-use crate::ffi::refs::GlobalRef;
+use crate::patch::class_path::LoaderPath;
 use crate::patch::new_class::{NewClass, digest};
 use crate::patch::schema;
 use crate::patch::target::Target;
 use class_versions::content;
-use class_versions::fitting::{self, Companion, Pair};
+use class_versions::fitting::{self, Pair};
 use control::patch::BrokenRule;
-use jvms::names::binary;
 use rewriter::ClassFile;
-use std::collections::HashSet;
-use std::ffi::CString;
 
-/// Local references for defining one class.
-const CAPACITY: i32 = 16;
-
-/// Makes the numbers that the compiler assigned in new class files agree with those of the loaded classes. If several
-/// loaders have a class, the first decides.
-pub(super) fn fit(new: &mut [NewClass], targets: &[Target], stack: &Stack) {
+/// Makes new class files fit the loaded classes: numbers that the compiler assigned agree, and members that the JVM
+/// cannot add move to companions. If several loaders have a class, the first decides.
+pub(super) fn fit(jvm: Jvm<'_>, new: &mut [NewClass], targets: &[Target], stack: &Stack) {
     let fitted = {
         let pairs: Vec<Pair<'_>> = new
             .iter()
             .map(|class| {
-                let named = |target: &&Target| target.name == class.name && target.loaded.is_some();
-                let target = targets.iter().find(named);
+                let mut named = targets.iter().filter(|target| target.name == class.name);
+                let first = named.clone().next();
+                let loaded = named.find(|target| target.loaded.is_some());
+                let target = loaded.or(first);
                 Pair {
                     new: &class.bytes,
-                    old: target.and_then(|target| target.file_now(stack)),
+                    old: loaded.and_then(|target| target.file_now(stack)),
+                    original: target.and_then(|it| it.file().or(it.findable.as_deref())),
+                    is_new: target.is_some_and(|target| target.is_new),
                 }
             })
             .collect();
-        fitting::fit(&pairs)
+        fitting::fit(&pairs, &LoaderPath::new(jvm, targets))
     };
     for (class, fitted) in new.iter_mut().zip(fitted) {
         if class.bytes != fitted.bytes {
@@ -42,7 +39,9 @@ pub(super) fn fit(new: &mut [NewClass], targets: &[Target], stack: &Stack) {
         }
         class.remarks = fitted.remarks;
         class.confused = fitted.confused;
-        class.companion = fitted.companion;
+        class.companions = fitted.companions;
+        class.refused = fitted.refused;
+        class.needs = fitted.needs;
     }
 }
 
@@ -74,54 +73,4 @@ pub(super) fn without_effect(target: &Target, new: &NewClass, stack: &Stack) -> 
         ));
     }
     found.into_iter().map(schema::without_effect).collect()
-}
-
-/// Defines the additional classes of the new code in every loader whose classes change.
-///
-/// # Errors
-///
-/// The broken rule, with the index in `targets` of the class whose loader cannot define one.
-pub(super) fn define_companions(
-    jvm: Jvm<'_>,
-    targets: &[Target],
-    new: &[NewClass],
-) -> Result<(), (usize, BrokenRule)> {
-    let companions: Vec<&Companion> = new.iter().filter_map(|it| it.companion.as_ref()).collect();
-    let mut done: HashSet<LoaderId> = HashSet::new();
-    for (index, target) in targets.iter().enumerate() {
-        let Some(loaded) = target.loaded.as_ref().filter(|_| target.is_in()) else {
-            continue;
-        };
-        if !done.insert(loaded.loader) {
-            continue;
-        }
-        for companion in &companions {
-            let defined = jvm.with_frame(CAPACITY, |jvm| define(jvm, &loaded.class, companion));
-            if let Some(Err(cause)) = defined {
-                let name = binary(&companion.name);
-                let text = format!("the class {name} cannot be defined for it: {cause}");
-                return Err((index, schema::own_rule(&text)));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Defines a class in the loader of another one. Its name contains a checksum of its content, so an existing class of
-/// the same name is the same.
-fn define(jvm: Jvm<'_>, beside: &GlobalRef, companion: &Companion) -> Result<(), String> {
-    let class = jvm.local.of_global(beside);
-    let loader = jvm.jvmti.class_loader(jvm.local, &class);
-    let loader = loader.map_err(|error| error.to_string())?;
-    let name = CString::new(companion.name.as_str()).map_err(|error| error.to_string())?;
-    let defined = jvm
-        .local
-        .define_class(&name, loader.as_ref(), &companion.bytes);
-    match defined {
-        Ok(()) => Ok(()),
-        Err(thrown) => match thrown.message {
-            Some(message) if message.contains("duplicate") => Ok(()),
-            message => Err(message.unwrap_or_else(|| "the JVM gives no reason".to_owned())),
-        },
-    }
 }

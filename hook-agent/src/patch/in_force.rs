@@ -6,7 +6,7 @@ use crate::agent::patches::{Load, PatchedClass, Scope};
 use crate::ffi::refs::{Local, LocalRef};
 use crate::messages::{self, Code};
 use crate::names::decode;
-use crate::patch::schema;
+use crate::patch::{definition, schema};
 use host::structural_edits::with_prefixed_natives;
 use rewriter::check_soundness;
 use std::cell::OnceCell;
@@ -48,7 +48,7 @@ pub(crate) fn find(
             (pattern.is_none() || admits(pattern.as_deref(), display()))
                 && loaders
                     .identify(agent.jvmti, local, class.loader)
-                    .is_some_and(|id| accepts(patched, class, id, &display))
+                    .is_some_and(|id| accepts(local, patched, class, id, &display))
         }
     };
     let found = agent.patches.find(class.name, covers)?;
@@ -68,6 +68,7 @@ pub(crate) fn is_label(name: &str) -> bool {
 
 /// Checks a class that the patch waited for as it is loaded, and notes the result.
 fn accepts<'d>(
+    local: Local<'_>,
     patched: &PatchedClass,
     class: PatchCandidate<'_>,
     loader: LoaderId,
@@ -78,7 +79,12 @@ fn accepts<'d>(
     {
         return known.refused.is_none();
     }
-    let refused = misfit(patched, class.class_data);
+    let refused = misfit(patched, class.class_data).or_else(|| {
+        let defined = definition::define_at_load(local, class.loader, &patched.companions);
+        defined
+            .err()
+            .map(|cause| format!("a class that it needs cannot be defined: {cause}"))
+    });
     if let Some(why) = &refused {
         let text = format_args!(
             "the patch from before {} was loaded does not fit it: {why}; the class stays unchanged",

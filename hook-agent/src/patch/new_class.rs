@@ -20,8 +20,12 @@ pub(super) struct NewClass {
     pub remarks: Vec<String>,
     /// Objects and switches of the program that would refer to something else.
     pub confused: Vec<String>,
-    /// An additional class that the new code needs, if the class has one.
-    pub companion: Option<Companion>,
+    /// Reasons why it cannot replace the loaded class.
+    pub refused: Vec<String>,
+    /// Additional classes that the new code needs.
+    pub companions: Vec<Companion>,
+    /// Internal names of the classes of the patch whose companions the new code uses.
+    pub needs: Vec<Vec<u8>>,
 }
 
 /// The class files of a request.
@@ -52,7 +56,9 @@ pub(super) fn read(request: &PatchRequest) -> Result<Vec<NewClass>, Refusal> {
             bytes: bytes.clone(),
             remarks: Vec::new(),
             confused: Vec::new(),
-            companion: None,
+            refused: Vec::new(),
+            companions: Vec::new(),
+            needs: Vec::new(),
         });
     }
     if new.is_empty() {

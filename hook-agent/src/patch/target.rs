@@ -23,6 +23,8 @@ pub(super) struct Target {
     pub loaded: Option<TargetClass>,
     /// The class file that a loader would find, for a class that is not loaded.
     pub findable: Option<Vec<u8>>,
+    /// True if no loader has or finds the class, and the patch defines it.
+    pub is_new: bool,
     /// Its outcome, for the answer.
     pub outcome: ClassOutcome,
 }
@@ -55,6 +57,7 @@ impl Target {
             },
             loaded,
             findable: None,
+            is_new: false,
         }
     }
 
@@ -79,6 +82,17 @@ impl Target {
         if self.outcome.state == ClassState::Absent {
             self.outcome.state = ClassState::default();
         }
+    }
+
+    /// Checks whether the class is to be retransformed, or its patch waits for it.
+    pub fn is_patched(&self) -> bool {
+        self.is_in() && !self.is_new
+    }
+
+    /// Defines the class in place of the search for it.
+    pub fn define(&mut self) {
+        self.is_new = true;
+        self.outcome.state = ClassState::default();
     }
 
     /// The digest of its patch in a stack.

@@ -184,7 +184,7 @@ impl Target {
         let file = workspace::test_file("java/patch/Answer.java");
         let text = std::fs::read_to_string(file).expect("readable");
         let end = text.rfind('}').expect("a class");
-        let other = format!("{} void more() {{}} }}", &text[..end]);
+        let other = format!("{} int more; }}", &text[..end]);
         let other = self.compile("refused", &[("Answer", &other)]);
         let run = self.patch(&other.join("Answer.class"), &["--check"]);
         run.assert_exit(2).assert_stderr("H0720");
@@ -353,6 +353,30 @@ fn broken_rule_of_a_patch_is_named_before_the_jvm_refuses_it() {
         }
         let list = target.classhook("patches", &[]);
         assert!(list.stdout.contains("no patch"), "{}", list.report());
+    }
+}
+
+/// Members that the JVM cannot add or remove get a place elsewhere, or stay.
+#[test]
+fn changes_that_need_more_than_bodies_are_accepted() {
+    let before = javac::sources_in(&workspace::test_file("java/patch/rules/before"));
+    for jdk in jdks() {
+        let target = Target::with(&jdk, &before, |java| java);
+        target
+            .classhook("attach", &["--plugin", "none", "-o", "classhook"])
+            .assert_success();
+        for kept in javac::sources_in(&workspace::test_file("java/patch/rules/kept")) {
+            let text = std::fs::read_to_string(&kept).expect("readable");
+            let name = kept.file_stem().expect("a name").to_str().expect("text");
+            let classes = target.compile(&format!("kept/{name}"), &[(name, &text)]);
+            let class = classes.join(name).with_extension("class");
+            let class = class.to_str().expect("text");
+            target
+                .patch(Path::new(class), &["--check"])
+                .assert_success();
+            target.patch(Path::new(class), &[]).assert_success();
+        }
+        target.classhook("rollback", &["--all"]).assert_success();
     }
 }
 

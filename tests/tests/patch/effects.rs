@@ -143,28 +143,23 @@ fn lambdas_that_the_program_holds_keep_their_code() {
     }
 }
 
+/// A lambda that the new class does not have stays for the objects that the program holds.
 #[test]
-fn lambda_that_would_become_another_is_refused_unless_that_is_forced() {
-    for jdk in jdks::main_two() {
-        let mut program = Program::start(&jdk, "Held", &EIGHT);
+fn removed_lambda_stays_and_an_added_one_gets_another_name() {
+    for jdk in jdks::all() {
+        let mut program = Program::start(jdk, "Held", &EIGHT);
         program.assert_answers("first second third");
         let other = r#"held.add(() -> "other"); held.add(() -> "first");"#;
+        let emptied = ("if (held == null)", "if (held.size() == 3)");
         let changes = [(FIRST, other), (THIRD, "")];
-        for more in [&[][..], &["--check"]] {
-            program
-                .patch_classes(&changes, more)
-                .assert_exit(2)
-                .assert_stderr("error[H0720]")
-                .assert_stderr("was removed and another added")
-                .assert_stderr("--force");
-        }
+        let run = program.patch_classes(&changes, &[]);
+        run.assert_success();
+        assert!(run.stdout.contains("stays"), "{}", run.report());
         program.assert_answers("first second third");
-        let forced = program.patch_classes(&changes, &["--force"]);
-        forced
-            .assert_success()
-            .assert_stderr("warning[H0731]")
-            .assert_stderr("was removed and another added");
-        program.assert_answers("first second other");
+        program
+            .patch_classes(&[&changes[..], &[emptied]].concat(), &[])
+            .assert_success();
+        program.assert_answers("other first second");
         program.end();
     }
 }

@@ -124,10 +124,7 @@ fn patch_that_is_rolled_back_before_its_class_is_loaded_has_no_effect() {
 fn patch_of_another_shape_is_refused_before_the_class_is_loaded() {
     for jdk in jdks::all() {
         let mut lazy = Lazy::start(jdk);
-        let other = lazy.later(
-            "static String word",
-            "static int extra = 1; static String word",
-        );
+        let other = lazy.later("static String word", "int extra; static String word");
         for more in [&["--check"][..], &[]] {
             lazy.patch(&other, more)
                 .assert_exit(2)
@@ -146,10 +143,7 @@ fn class_of_another_shape_than_its_waiting_patch_is_listed_as_refused() {
         let mut lazy = Lazy::start(&jdk);
         let patched = lazy.later("original", "patched");
         lazy.patch(&patched, &[]).assert_success();
-        let other = lazy.later(
-            "static String word",
-            "static int extra = 1; static String word",
-        );
+        let other = lazy.later("static String word", "int extra; static String word");
         std::fs::copy(other, lazy.classes.join("Later.class")).expect("replaced");
         assert_eq!(lazy.servant.ask("Later"), "original", "{jdk}");
         lazy.assert_listed("Later (app): refused: field extra:I was removed");

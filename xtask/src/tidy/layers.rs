@@ -570,6 +570,7 @@ const LAYERS: [Layer; 60] = [
             "control",
             "classhook-rewriter",
             "class-text",
+            "classhook-class-versions",
             "probes",
             "coverage",
             "trace",

@@ -1,2 +1,1 @@
-// refused with 72
 class NestGrown { static class One {} static class Two {} }

@@ -1,2 +1,1 @@
-// refused with 63
 class MethodRetyped { void one(long a) {} }

@@ -1,2 +1,1 @@
-// refused with 63
 class MethodAdded { void one() {} private static void two() {} }

@@ -1,2 +1,1 @@
-// refused with 70
 public class ClassMadePublic {}

@@ -1,2 +1,1 @@
-// refused with 63
 class LambdaAdded { Runnable one() { return () -> System.out.println(); } }

@@ -1,2 +1,1 @@
-// refused with 71
 class MethodMadePublic { public void one() {} }

@@ -1,2 +1,1 @@
-// refused with 64
 class FieldRemoved { int one; }

@@ -1,4 +1,3 @@
-// refused with 72
 sealed interface SealedGrown permits SealedOne, SealedTwo {}
 final class SealedOne implements SealedGrown {}
 final class SealedTwo implements SealedGrown {}

@@ -1,2 +1,1 @@
-// refused with 67
 class MethodRemoved { void one() {} }
