@@ -9,6 +9,7 @@ use crate::ffi::jvmti::{StackFrame, VirtualThreadOf};
 use crate::ffi::refs::{GlobalRef, LocalRef};
 use jvm_events::EventKind;
 use std::collections::{HashMap, HashSet};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Local references for the threads of one round.
@@ -20,6 +21,8 @@ const ASLEEP: u64 = 10;
 /// A thread in native code without CPU time in this many rounds counts as waiting, for example for a network request,
 /// although the JVM reports it as runnable.
 const QUIET: u64 = 3;
+/// The time for which a thread in native code gets the only processor, to see whether it uses it.
+const TURN: Duration = Duration::from_micros(100);
 /// `JVMTI_THREAD_STATE_RUNNABLE` and `JVMTI_THREAD_STATE_IN_NATIVE`.
 const RUNNABLE: u32 = 0x4;
 const IN_NATIVE: u32 = 0x40_0000;
@@ -321,8 +324,13 @@ impl SampledThread {
             Some(within) => state(jvm, within),
             None => state(jvm, &jvm.local.of_global(&self.thread)),
         };
-        // With a single processor, no other thread runs at the same time as this one.
-        state & RUNNABLE != 0 && (state & IN_NATIVE == 0 || processors == 1 || self.goes_on(jvm))
+        if state & RUNNABLE == 0 || state & IN_NATIVE == 0 {
+            return state & RUNNABLE != 0;
+        }
+        if processors == 1 {
+            thread::sleep(TURN); // with a single processor, it runs only while this thread does not
+        }
+        self.goes_on(jvm)
     }
 
     /// The CPU time since the last query. Returns `None` if the thread has ended.

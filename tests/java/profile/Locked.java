@@ -1,3 +1,5 @@
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
 import java.util.concurrent.CountDownLatch;
 
 /** Two threads in a deadlock, one that waits for one of them, and one that waits without a notification. */
@@ -32,6 +34,12 @@ public class Locked {
         return thread;
     }
 
+    /** A thread is also blocked for a moment while another one loads a class that it needs. */
+    static boolean isLocked(Thread thread) {
+        ThreadInfo info = ManagementFactory.getThreadMXBean().getThreadInfo(thread.getId());
+        return info != null && (LEFT.toString() + RIGHT).contains(String.valueOf(info.getLockName()));
+    }
+
     public static void main(String[] arguments) throws Exception {
         CountDownLatch both = new CountDownLatch(2);
         Thread[] all = {
@@ -48,10 +56,8 @@ public class Locked {
                 }
             }),
         };
-        for (Thread thread : all) {
-            while (thread.getState() != Thread.State.BLOCKED) {
-                Thread.sleep(1);
-            }
+        while (!isLocked(all[0]) || !isLocked(all[1]) || !isLocked(all[2])) {
+            Thread.sleep(1);
         }
         Gate gate = new Gate();
         Thread waits = start("waits", () -> {

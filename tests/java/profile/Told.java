@@ -87,6 +87,13 @@ public class Told {
         }
     }
 
+    /** A fixed amount of work, not of time: on a busy machine it gets little CPU time. */
+    static void spins() {
+        for (int i = 0; i < 50_000; i++) {
+            sink = spin(10_000);
+        }
+    }
+
     static long spin(long turns) {
         long x = 1;
         for (long i = 0; i < turns; i++) {
@@ -114,12 +121,7 @@ public class Told {
         waitForClass();
         System.gc();
         rare();
-        Thread spinner = new Thread(() -> {
-            // A fixed amount of work, not of time: on a busy machine it gets little CPU time.
-            for (int i = 0; i < 50_000; i++) {
-                sink = spin(10_000);
-            }
-        }, "spinner");
+        Thread spinner = new Thread(Told::spins, "spinner");
         spinner.start();
         spinner.join();
         System.out.println("arrays " + ARRAYS + " kept " + kept.size() + " blocked " + BLOCKED + " " + blocked);

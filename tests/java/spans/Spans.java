@@ -1,5 +1,8 @@
+import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 
@@ -13,6 +16,9 @@ public class Spans {
             case "flood": flood(Integer.parseInt(arguments[1])); break;
             case "steady":
                 steady(Integer.parseInt(arguments[1]), Integer.parseInt(arguments[2]), Integer.parseInt(arguments[3]));
+                break;
+            case "written":
+                written(Integer.parseInt(arguments[1]), Integer.parseInt(arguments[2]), Path.of(arguments[3]));
                 break;
             case "deep":
                 Thread deep = new Thread(null, Spans::deep, "deep", 256 << 10);
@@ -151,6 +157,28 @@ public class Spans {
         Thread[] all = new Thread[threads];
         for (int i = 0; i < threads; i++) (all[i] = new Thread(run)).start();
         for (Thread thread : all) thread.join();
+    }
+
+    /** Two threads make the given number of calls in each round, and then wait until the event file has them. */
+    static void written(int rounds, int calls, Path folder) throws Exception {
+        Runnable run = () -> {
+            for (int call = 0; call < calls; call++) step(call);
+        };
+        for (int round = 0; round < rounds; round++) {
+            Thread[] all = { new Thread(run), new Thread(run) };
+            for (Thread thread : all) thread.start();
+            for (Thread thread : all) thread.join();
+            for (long before = -1, now; (now = length(folder)) != before; before = now) Thread.sleep(300);
+        }
+    }
+
+    /** The length of the event file. */
+    static long length(Path folder) throws IOException {
+        long length = 0;
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*.events")) {
+            for (Path file : files) length += Files.size(file);
+        }
+        return length;
     }
 
     static void deep() {

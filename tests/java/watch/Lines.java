@@ -99,7 +99,8 @@ public class Lines {
             sum += once(round++);
             Thread.sleep(isEndless ? 1 : 0);
         }
-        System.out.println(isEndless ? "end" : "sum " + sum);
+        // One piece, as the command writes to the same pipe.
+        System.out.print((isEndless ? "end" : "sum " + sum) + "\n");
     }
 }
 

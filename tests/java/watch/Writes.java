@@ -86,6 +86,7 @@ public class Writes {
             sum += once();
             Thread.sleep(isEndless ? 1 : 0);
         }
-        System.out.println(isEndless ? "end" : "sum " + sum + " " + message(null));
+        // One piece, as the command writes to the same pipe.
+        System.out.print((isEndless ? "end" : "sum " + sum + " " + message(null)) + "\n");
     }
 }

@@ -101,14 +101,12 @@ fn numbers_of_a_recording_equal_those_of_the_program() {
         assert!(of("wait", "Told$Gate", "main", "total_ns") >= 40e6, "{jdk}");
         let of_class = of("wait", "java.lang.Class<Told>", "waitForClass", "count");
         assert_eq!(of_class, 1.0, "{jdk}");
-        let spun = of("cpu", "", "spin", "cpu_ns");
+        let spun = of("cpu", "", "spins", "cpu_ns");
         let cpu: f64 = rows.iter().filter_map(|row| row["cpu_ns"].as_f64()).sum();
         assert!(spun > 0.0 && spun <= cpu, "{spun} of {cpu}, {jdk}");
         let collections = rows.iter().filter(|row| row["kind"] == "collection");
-        assert!(
-            collections.count() >= 2,
-            "System.gc, and ours at the end: {jdk}"
-        );
+        // G1 adds pauses of its own; with one processor, the JVM takes the serial collector.
+        assert!(collections.count() >= 1, "System.gc: {jdk}");
         let caught = rows
             .iter()
             .find(|row| row["kind"] == "exception" && row["class"] == "Told$Oops");
@@ -140,7 +138,11 @@ fn thread_that_waits_in_native_code_used_its_time_where_it_ran() {
         let there = cpu.iter().filter(|row| is_it(row));
         there.map(|row| row[key].as_u64().expect("a number")).sum()
     };
-    let computes = |row: &Value| row["stack"].to_string().contains("Pings.compute(");
+    // A loop without a safepoint appears in its caller.
+    let computes = |row: &Value| {
+        let innermost = row["stack"][0].as_str();
+        innermost.is_some_and(|frame| frame.starts_with("Pings."))
+    };
     // The JVM's own native method, which waits; the code around it uses time itself.
     let waits = |row: &Value| {
         let innermost = row["stack"][0].as_str();

@@ -58,6 +58,9 @@ fn java(jdk: &Jdk) -> Java {
         .class_path(&[classes()])
 }
 
+/// The argument that stands for the folder with the event file.
+pub(super) const OUTPUT: &str = "{output}";
+
 /// Runs a case with these methods traced.
 #[track_caller]
 pub(super) fn record(
@@ -69,14 +72,17 @@ pub(super) fn record(
 ) -> Trace {
     let folder = scratch();
     let file = configuration(folder.path(), mode, methods);
+    let output = folder.path().join("out");
+    let shown = output.to_string_lossy();
+    let arguments = arguments.iter().map(|it| it.replace(OUTPUT, &shown));
     let run = java(jdk)
         .agent(Some(&format!("config={}", file.display())))
         .main(main)
-        .arguments(arguments)
+        .arguments(&arguments.collect::<Vec<_>>())
         .run();
     run.assert_success();
     assert!(noise(&run).is_empty(), "{}", run.report());
-    trace(&folder.path().join("out")).expect("an event file")
+    trace(&output).expect("an event file")
 }
 
 fn trace(folder: &Path) -> Option<Trace> {
