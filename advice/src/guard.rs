@@ -636,6 +636,8 @@ mod tests {
             around
                 .bindings
                 .push(of_guard(Value::Loader, "java/lang/ClassLoader"));
+            let types = around.bindings.iter().map(|it| it.descriptor.as_str());
+            around.descriptor = format!("({}){found}", types.collect::<String>());
             hooks.push(around);
             let mut before = hook(When::BeforeCall, &["D", "I"], Some(found), rethrow);
             before.effect = Effect::Operand(1);
