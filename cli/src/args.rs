@@ -353,7 +353,7 @@ pub struct ReportInputs {
     /// Leave out classes and methods with this annotation: its name, with or without package, `*` and `**`; not of source retention; repeatable
     #[arg(long, value_name = "ANNOTATION")]
     pub exclude_annotation: Vec<String>,
-    /// Choose the code to count (docs/coverage.md) [default: jacoco]
+    /// Choose the code to count (docs/filters.md) [default: jacoco]
     #[arg(long, value_name = "WHAT")]
     pub counters: Option<Counters>,
     /// The range of changed lines.
@@ -523,7 +523,7 @@ pub struct Outputs {
     /// Write SonarQube's generic coverage report to this file
     #[arg(long, value_name = "FILE")]
     pub sonar: Option<PathBuf>,
-    /// Write all counters and lines as JSON (docs/coverage.md) to this file
+    /// Write all counters and lines as JSON (docs/coverage-reports.md) to this file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Write a badge (SVG) with the line coverage to this file
@@ -535,7 +535,7 @@ pub struct Outputs {
     /// Write JaCoCo's execution data to this file
     #[arg(long, value_name = "FILE", value_parser = output_path())]
     pub exec: Option<PathBuf>,
-    /// Name the tests that executed each line, in HTML, LCOV and JSON; the run needs the test listener (docs/coverage.md)
+    /// Name the tests that executed each line, in HTML, LCOV and JSON; the run needs the test listener (docs/how-to/tests.md)
     #[arg(long)]
     pub per_test: bool,
     /// Name the report [default: Code coverage]

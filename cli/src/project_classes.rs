@@ -24,10 +24,31 @@ struct Project {
     version: u32,
     /// The build tool's name.
     tool: String,
-    /// Folders and jars, absolute.
-    classes: Vec<String>,
-    /// Folders, absolute.
+    /// Folders and jars.
+    classes: Vec<PathBuf>,
+    /// Folders.
     sources: Vec<PathBuf>,
+}
+
+/// Returns a path as the file has it: relative to the folder of the file if both are in the folder of the build, so that
+/// the project can be moved; else absolute.
+fn stored(place: &Path, output: &Path, build: &Path) -> Result<PathBuf, Error> {
+    let (place, output) = (absolute(place)?, absolute(output)?);
+    let within = place
+        .strip_prefix(build)
+        .ok()
+        .zip(output.strip_prefix(build).ok());
+    let Some((below, output)) = within else {
+        return Ok(place);
+    };
+    let up = output.components().map(|_| "..");
+    Ok(up.collect::<PathBuf>().join(below))
+}
+
+/// Returns a path of the file in `folder` as an absolute one, without `..` if it exists.
+fn found(place: &Path, folder: &Path) -> PathBuf {
+    let place = folder.join(place);
+    place.canonicalize().unwrap_or(place)
 }
 
 /// Stores the classes and sources of a build. Without classes it deletes those of an earlier build.
@@ -35,6 +56,15 @@ struct Project {
 /// # Errors
 /// If the file cannot be written (`H0620`).
 pub fn keep(output: &Path, tool: &str, inputs: &ReportInputs) -> Result<(), Error> {
+    keep_of_build(&absolute(Path::new("."))?, output, tool, inputs)
+}
+
+fn keep_of_build(
+    build: &Path,
+    output: &Path,
+    tool: &str,
+    inputs: &ReportInputs,
+) -> Result<(), Error> {
     let file = output.join(FILE);
     if inputs.classes.is_empty() {
         return match fs::remove_file(&file) {
@@ -44,9 +74,10 @@ pub fn keep(output: &Path, tool: &str, inputs: &ReportInputs) -> Result<(), Erro
             _ => Ok(()),
         };
     }
-    let classes = inputs.classes.iter();
-    let classes = classes.map(|place| Ok(absolute(Path::new(place))?.display().to_string()));
-    let sources = inputs.sources.iter().map(|folder| absolute(folder));
+    let classes = inputs.classes.iter().map(Path::new);
+    let classes = classes.map(|place| stored(place, output, build));
+    let sources = inputs.sources.iter();
+    let sources = sources.map(|folder| stored(folder, output, build));
     let project = Project {
         version: VERSION,
         tool: tool.to_owned(),
@@ -83,18 +114,42 @@ fn of_folders(paths: &[PathBuf], inputs: &ReportInputs) -> Result<ReportInputs, 
         let Some(project) = read(&folder.join(FILE))? else {
             continue;
         };
-        let told = java_builds::classes_note(&project.tool, &project.classes);
+        let classes = project.classes.iter().map(|place| found(place, folder));
+        let classes: Vec<PathBuf> = classes.collect();
+        if let Some(gone) = classes.iter().find(|place| !place.exists()) {
+            return Err(gone_classes(gone, folder));
+        }
+        let classes: Vec<String> = classes
+            .iter()
+            .map(|place| place.display().to_string())
+            .collect();
+        let told = java_builds::classes_note(&project.tool, &classes);
         say(format_args!(
             "{told}; {}/*.hook names all classes that ran",
             path(folder)
         ));
-        inputs.classes.extend(project.classes);
-        sources.extend(project.sources);
+        inputs.classes.extend(classes);
+        // Without a folder of sources, a report shows no source of its classes.
+        let folders = project.sources.iter().map(|source| found(source, folder));
+        sources.extend(folders.filter(|source| source.is_dir()));
     }
     if inputs.sources.is_empty() {
         inputs.sources = sources;
     }
     Ok(inputs)
+}
+
+fn gone_classes(place: &Path, folder: &Path) -> Error {
+    let message = format!("the classes in {} are gone", path(place));
+    Error::mistake(codes::H0612, message)
+        .with(
+            "expected",
+            format!("the classes that were measured into {}", path(folder)),
+        )
+        .with(
+            "help",
+            "build the project again, or name the classes of the report with --classes, once for each place",
+        )
 }
 
 fn read(file: &Path) -> Result<Option<Project>, Error> {
@@ -126,33 +181,61 @@ fn read(file: &Path) -> Result<Option<Project>, Error> {
 mod tests {
     use super::*;
 
-    fn inputs(classes: &[&str]) -> ReportInputs {
+    fn inputs(classes: &Path, sources: &Path) -> ReportInputs {
         ReportInputs {
-            classes: classes.iter().map(|place| (*place).to_owned()).collect(),
-            sources: vec!["src".into()],
+            classes: vec![classes.display().to_string()],
+            sources: vec![sources.to_owned()],
             ..ReportInputs::default()
         }
     }
 
     #[test]
     fn later_reports_of_a_folder_cover_the_built_project() {
-        let folder = tempfile::tempdir().unwrap();
+        let [folder, classes] = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let paths = [folder.path().to_owned()];
         let all = ReportInputs::default();
         assert!(!of_folders(&paths, &all).unwrap().has_classes());
-        keep(folder.path(), "Maven", &inputs(&["/a/classes", "b.jar"])).unwrap();
-        let here = std::env::current_dir().unwrap();
+        let built = inputs(classes.path(), Path::new("src"));
+        keep(folder.path(), "Maven", &built).unwrap();
         let found = of_folders(&paths, &all).unwrap();
-        let jar = here.join("b.jar").display().to_string();
-        assert_eq!(found.classes, ["/a/classes".to_owned(), jar]);
-        assert_eq!(found.sources, [here.join("src")]);
+        assert_eq!(found.classes, built.classes);
+        assert_eq!(
+            found.sources,
+            [std::env::current_dir().unwrap().join("src")]
+        );
 
-        let named = of_folders(&paths, &inputs(&["other"])).unwrap();
+        let other = inputs(Path::new("other"), Path::new("src"));
+        let named = of_folders(&paths, &other).unwrap();
         assert_eq!(named.classes, ["other"]);
         let files = [folder.path().join("a.hook")];
         assert!(!of_folders(&files, &all).unwrap().has_classes());
-        keep(folder.path(), "Maven", &inputs(&[])).unwrap();
+        keep(folder.path(), "Maven", &all).unwrap();
         assert!(!of_folders(&paths, &all).unwrap().has_classes());
+    }
+
+    #[test]
+    fn moved_project_is_reported_and_missing_classes_are_named() {
+        let root = tempfile::tempdir().unwrap();
+        let [before, after] = ["before", "after"].map(|name| root.path().join(name));
+        let [output, classes, sources] =
+            ["target/classhook", "target/classes", "src"].map(|below| before.join(below));
+        for folder in [&output, &classes, &sources] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        keep_of_build(&before, &output, "Maven", &inputs(&classes, &sources)).unwrap();
+        fs::rename(&before, &after).unwrap();
+        let paths = [after.join("target/classhook")];
+        let all = ReportInputs::default();
+        let found = of_folders(&paths, &all).unwrap();
+        let place = after.join("target/classes").canonicalize().unwrap();
+        assert_eq!(found.classes, [place.display().to_string()]);
+        assert_eq!(found.sources, [after.join("src").canonicalize().unwrap()]);
+        fs::remove_dir(after.join("src")).unwrap();
+        assert!(of_folders(&paths, &all).unwrap().sources.is_empty());
+        fs::remove_dir(after.join("target/classes")).unwrap();
+        let problem = of_folders(&paths, &all).unwrap_err();
+        assert_eq!(problem.code(), "H0612");
+        assert!(problem.to_string().contains("--classes"), "{problem}");
     }
 
     #[test]

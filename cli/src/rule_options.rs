@@ -16,7 +16,7 @@ pub struct RuleOptions {
     /// Require this coverage in percent, else exit with 4: line=80,branch=70,package:com.acme.**=75,class:com.acme.core.**:branch=95; repeatable
     #[arg(long, value_name = "RULES", value_delimiter = ',')]
     pub fail_under: Vec<Minimum>,
-    /// Require the rules of this file, else exit with 4: TOML (docs/coverage.md), JaCoCo's rules in XML, or a pom.xml with them; repeatable
+    /// Require the rules of this file, else exit with 4: TOML (docs/how-to/thresholds.md), JaCoCo's rules in XML, or a pom.xml with them; repeatable
     #[arg(long, value_name = "FILE")]
     pub rules: Vec<PathBuf>,
 }

@@ -11,7 +11,7 @@ use standard_streams::show::say;
 /// Snapshots and output format of the commands on tests.
 #[derive(Debug, Clone, Args)]
 pub struct Snapshots {
-    /// Read these snapshots (.hook), or folders with them, recorded with the test listener (docs/coverage.md)
+    /// Read these snapshots (.hook), or folders with them, recorded with the test listener (docs/how-to/tests.md)
     #[arg(required = true, value_name = "SNAPSHOT|DIR")]
     pub files: Vec<PathBuf>,
     /// Read all runs of a folder [default: the last run]

@@ -15,7 +15,7 @@ const AFTER_HELP: &str = "\
 A rule is a counter (instruction, branch, line, complexity, method or class) and its least covered percentage.
 It holds for the whole report, or for each matching package or class. The default counter is line.
 An element without code counts as covered.
-Rules in a file limit any counter of the report, of packages, classes, source files or methods (docs/coverage.md).
+Rules in a file limit any counter of the report, of packages, classes, source files or methods (docs/how-to/thresholds.md).
 JaCoCo's <rules> may be a file of their own, or the configuration of JaCoCo's plugin in a pom.xml.
 
 In a folder with several runs, the last run is checked; --all-runs selects all.

@@ -10,7 +10,7 @@ use crate::args::Target;
 const AFTER_HELP: &str = "\
 Use this for tests that no framework runs in the JVM: tests of a server by requests, or by hand.
 Code executed until --end counts for the test, and for other tests that run at the same time.
-For the JUnit Platform, classhook-tests.jar separates the tests (docs/coverage.md).
+For the JUnit Platform, classhook-tests.jar separates the tests (docs/how-to/tests.md).
 
 Examples:
   classhook test 4711 'log in'
