@@ -54,6 +54,11 @@ pub struct Options {
 
 /// Builds and packs everything.
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    // The builds take an hour, so what is missing is named before.
+    let gradle = match options.without_gradle {
+        true => None,
+        false => Some(gradle::home().context(maven_plugin::GRADLE)?),
+    };
     let targets = PROCESSORS.map(target);
     let bin = setup::portable(workspace, &targets)?;
     let zig = output_of(Command::new(bin.join("python3")).args([
@@ -80,7 +85,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         time,
     };
     release.empty()?;
-    release.put_maven(workspace, options, &products)?;
+    release.put_maven(workspace, gradle.as_deref(), &products)?;
     let shared = release.shared(workspace, &products, licences)?;
     release.put_archives(&products, &shared)?;
     let zstandard = |bytes: &[u8]| setup::zstandard(&bin, bytes);
@@ -133,7 +138,7 @@ impl Release {
     fn put_maven(
         &self,
         workspace: &Workspace,
-        options: &Options,
+        gradle: Option<&Path>,
         products: &[Portable],
     ) -> Result<()> {
         let jdk = maven_plugin::tools(workspace)?;
@@ -145,10 +150,9 @@ impl Release {
         let natives = products.iter().map(native).collect();
         let repository = Repository::new(self.maven.clone(), natives);
         repository.put_all(&jdk);
-        if !options.without_gradle {
-            let home = gradle::home().context(maven_plugin::GRADLE)?;
+        if let Some(home) = gradle {
             setup::artifact(workspace, "groovy")?;
-            repository.put_gradle_plugin(&jdk, &home);
+            repository.put_gradle_plugin(&jdk, home);
         }
         let mut tree = Tree::new();
         for file in files_below(&self.maven)? {
