@@ -148,7 +148,8 @@ impl Pipeline {
         self.plugins.iter().map(|plugin| plugin.unmatched())
     }
 
-    /// Returns [`Plugin::idle`] for each plugin, in the order of [`Pipeline::plugins`].
+    /// For each plugin that may edit classes and requested no edit, the number of classes that it saw, in the order of
+    /// [`Pipeline::plugins`].
     pub fn idle(&self) -> impl Iterator<Item = Option<u64>> {
         self.plugins.iter().map(|plugin| plugin.idle())
     }
