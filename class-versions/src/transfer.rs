@@ -51,8 +51,15 @@ pub fn transfer(
         // The source plan was within the limit.
         let _ = carried.edit_class(edit);
     }
+    for (method, code) in plan.exits() {
+        if let Ok(other) = namesake(method, from, to) {
+            // The source plan was within the limit.
+            let _ = carried.exit(other.index(), code.clone());
+        }
+    }
     let mut matches: Vec<Option<Result<MethodIndex, TransferReason>>> = Vec::new();
-    for edit in plan.edits() {
+    for (index, edit) in plan.edits().iter().enumerate() {
+        carried.begin_layer(plan.layer(index));
         let method = edit.point.method;
         let slot = usize::from(method);
         if matches.len() <= slot {

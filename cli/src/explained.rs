@@ -61,6 +61,9 @@ impl ExplainedClass<'_> {
             "class": self.class.this_class().to_str_lossless(),
             "origin": origin,
             "plugin": plugin,
+            "order": self.explanation.order.iter()
+                .map(|(by, order)| json!({"plugin": by, "order": order}))
+                .collect::<Vec<_>>(),
             "selected": !self.explanation.asked.is_empty(),
             "changed": self.outcome.is_changed(),
             "nanos": u64::try_from(self.time.as_nanos()).unwrap_or(u64::MAX),

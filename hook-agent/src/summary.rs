@@ -111,16 +111,21 @@ fn print_unmatched(agent: &Agent) {
         return;
     };
     let plugins = set.config.plugins.iter().zip(set.pipeline.unmatched());
+    let plugins = plugins.zip(set.pipeline.lacks_boot());
     // The command of a session prints those of its own plugin.
-    for (plugin, unmatched) in plugins.filter(|(plugin, _)| plugin.session == 0) {
+    for ((plugin, unmatched), lacks_boot) in plugins.filter(|all| all.0.0.session == 0) {
         let has_boot = plugin.grant.iter().any(|grant| grant == "boot");
         let plugin = escape::line(&plugin.name);
         if !unmatched.is_empty() {
             let classes = unmatched.join(", ");
             let classes = escape::line(&classes);
-            let hint = match !has_boot && unmatched.iter().any(|name| is_of_jdk(name)) {
-                true => " (only plugins with the capability `boot` see classes of the JDK)",
-                false => "",
+            let is_of_jdk = !has_boot && unmatched.iter().any(|name| is_of_jdk(name));
+            let hint = match (lacks_boot, is_of_jdk) {
+                (true, _) => " (a class of the JDK matches: grant the capability `boot`)",
+                (_, true) => {
+                    " (the JVM did not load it, or it is of the JDK, whose classes need the capability `boot`)"
+                }
+                _ => "",
             };
             messages::warning(
                 Code::Unmatched,

@@ -240,6 +240,19 @@ pub fn records_spans(component: &Component, engine: &Engine) -> bool {
     })
 }
 
+/// The grants with which a plugin can change the program.
+const CHANGING: [&str; 4] = ["rewrite", "structure", "raw", "helpers"];
+
+/// Checks whether a component imports a capability with which it can change the program.
+pub fn changes_programs(component: &Component, engine: &Engine) -> bool {
+    let world = component.component_type();
+    let mut imports = world.imports(engine);
+    imports.any(|(name, item)| {
+        let granted = grants_for(name, &functions(&item.ty, engine));
+        granted.iter().any(|(grant, _)| CHANGING.contains(grant))
+    })
+}
+
 /// Checks whether a component imports requests that the JVM answers only to agents loaded at its
 /// start.
 pub fn requests_owners(component: &Component, engine: &Engine) -> bool {

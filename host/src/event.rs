@@ -1,17 +1,12 @@
 //! Generates the code of events. It captures values like a span, and then calls
 //! `$Classhook.event(id)`.
 
-use std::collections::HashSet;
-
 use jvms::descriptor::BaseType;
 use plan_rules::{EventRequest, EventValues, PlanRequest, ProbeKind, Step, instruction_at};
 use probes::ProbeTable;
 use probes::events::{CaptureSource, EventInfo, SpanInfo, SpanMode};
 use probes::spans::CaptureSpec;
-use rewriter::{
-    Action, Assemble, Bci, Change, ClassFile, EditPlan, InsertionPoint, Location, MethodIndex,
-    Snippet, SnippetError,
-};
+use rewriter::{Assemble, Bci, Change, ClassFile, EditPlan, InsertionPoint, Snippet, SnippetError};
 
 use crate::class::TransformedClass;
 use crate::helper_calls::{call, to_bits};
@@ -22,8 +17,8 @@ use crate::watched_event;
 /// The helper's method that records an event.
 const EVENT: (&str, &str) = ("event", "(I)V");
 
-/// Adds the events of one plugin to the plan of a class, each with its id in the JVM. Returns the
-/// methods in which an event is left out, because another plugin changes the same instruction.
+/// Adds the events of one plugin to a plan, each with its id in the JVM. Returns the methods in which
+/// an event is left out.
 pub(crate) fn add(
     merged: &mut EditPlan,
     transformed: &TransformedClass,
@@ -36,7 +31,6 @@ pub(crate) fn add(
     if request.events.is_empty() || !spans.is_open() {
         return Ok(left_alone);
     }
-    let mut changed = changed_instructions(merged);
     let rows = request.rows(ProbeKind::Event);
     let program = watched_event::program(plugin);
     let mut watched = Vec::new();
@@ -46,12 +40,6 @@ pub(crate) fn add(
         let (class, method) = (transformed.class(), point.method);
         if is_of_spans(class, method) {
             let text = "the code that records events uses it";
-            left_alone.push((method, text.to_owned()));
-            continue;
-        }
-        if (values.needs_instruction() || is_watched) && !take(&mut changed, *point) {
-            let text =
-                "another plugin changes an instruction whose operands or result an event records";
             left_alone.push((method, text.to_owned()));
             continue;
         }
@@ -87,27 +75,6 @@ pub(crate) fn add(
         )?);
     }
     Ok(left_alone)
-}
-
-type Changed = HashSet<(MethodIndex, Bci)>;
-
-/// Returns the instructions that the plan replaces.
-fn changed_instructions(merged: &EditPlan) -> Changed {
-    let edits = merged.edits().iter();
-    let changes = edits.filter(|edit| matches!(edit.action, Action::Change(_)));
-    let changed = changes.filter_map(|edit| match edit.point.location {
-        Location::At(bci) => Some((edit.point.method, bci)),
-        _ => None,
-    });
-    changed.collect()
-}
-
-/// Marks the instruction at the point as changed. Returns `false` if it already was.
-fn take(changed: &mut Changed, point: InsertionPoint) -> bool {
-    match point.location {
-        Location::At(bci) => changed.insert((point.method, bci)),
-        _ => true,
-    }
 }
 
 /// Adds the code of an event to the plan of its class.

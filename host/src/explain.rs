@@ -20,6 +20,8 @@ use crate::storage::Storage;
 pub struct Explanation {
     /// Names of the plugins that were called, in order; empty if no plugin selects the class.
     pub asked: Vec<String>,
+    /// The same plugins with their places, the outermost first.
+    pub order: Vec<(String, i16)>,
     /// Edits of the class itself, with the names of the plugins.
     pub class_edits: Vec<(String, ClassEdit)>,
     /// The plugin that replaces the class file, and the length of the new one in bytes.
@@ -107,6 +109,7 @@ impl TransformListener for Explanation {
                 text: format!("event {number}: {}", event.values),
             });
             self.remarks.extend(events);
+            self.order.push((plugin.name.clone(), plugin.order));
             let notes = request.notes.iter().map(|note| Explained::Note {
                 plugin: plugin.name.clone(),
                 site: note.point,
@@ -120,6 +123,7 @@ impl TransformListener for Explanation {
             });
             self.remarks.extend(tags);
         }
+        self.order.sort_by_key(|(_, order)| *order);
     }
 
     fn spliced(&mut self, _: &TransformedClass, spliced: &Spliced) {

@@ -110,24 +110,22 @@ pub(crate) fn heading(method: &Method<'_, '_>) -> String {
     format!("{}{}", name.to_str_lossless(), descriptor.to_str_lossless())
 }
 
-/// Adds the spans on native methods to the plan of a class with wrappers. Returns native methods
-/// without a wrapper, by their index in the class that the plugins saw, with the reason.
+/// Adds the spans of one plugin on native methods to a plan for a class with wrappers. Returns native
+/// methods without a wrapper, by their index in the class that the plugins saw, with the reason.
 pub(crate) fn add(
     plan: &mut EditPlan,
-    planned: &PlannedClass,
+    transformed: &TransformedClass,
     class: &ClassFile<'_>,
+    asked: &PluginRequest,
     table: &ProbeTable,
 ) -> Vec<(MethodIndex, String)> {
-    let mut wanted = planned.requests.iter().flat_map(|asked| {
-        let spans = wanted(planned.class.class(), &asked.request);
-        spans.map(move |span| (asked, span))
-    });
+    let mut wanted = wanted(transformed.class(), &asked.request);
     let Some(first) = wanted.next().filter(|_| table.spans().is_open()) else {
         return Vec::new();
     };
-    let added = std::iter::once(first).chain(wanted).map(|(asked, span)| {
-        let spans = table.spans_of(asked.plugin.session);
-        let added = add_one(plan, &planned.class, class, asked, span, spans);
+    let spans = table.spans_of(asked.plugin.session);
+    let added = std::iter::once(first).chain(wanted).map(|span| {
+        let added = add_one(plan, transformed, class, asked, span, spans);
         added.map_err(|cause| (span.method, cause))
     });
     added.filter_map(Result::err).collect()

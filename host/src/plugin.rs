@@ -10,6 +10,7 @@ use globs::{FieldPattern, Glob};
 use plan_rules::{PlanRequest, is_helper_class};
 use probes::FailedPlugin;
 use wasmtime::Engine;
+use wasmtime::component::Component;
 
 use crate::bindings::TransformPluginPre;
 use crate::capabilities;
@@ -43,6 +44,9 @@ const RESUMER: &[u8] = b"kotlin/coroutines/jvm/internal/BaseContinuationImpl";
 pub struct Plugin {
     /// The name in messages and snapshots.
     pub name: String,
+    /// Its place among the plugins. The edits of a plugin with a lower number are around those of the
+    /// others, so that its code sees what the others make of a method.
+    pub order: i16,
     /// The session that records its spans.
     pub session: u8,
     /// `true` if native methods are wrapped for its spans.
@@ -92,6 +96,22 @@ fn writes_of(config: &PluginConfig) -> Option<Vec<FieldPattern>> {
     (is_trace(config) && !patterns.is_empty()).then_some(patterns)
 }
 
+/// The place of plugins that cannot change the program: they record what the caller sees.
+const ORDER_OF_RECORDERS: i16 = -100;
+/// The place of the bundled plugin `coverage`: it records which code of the program runs.
+const ORDER_OF_COVERAGE: i16 = 100;
+
+/// Returns the place of a plugin of this kind.
+fn order_of(config: &PluginConfig, component: &Component, engine: &Engine) -> i16 {
+    if matches!(&config.source, PluginSource::Bundled(name) if name == "coverage") {
+        return ORDER_OF_COVERAGE;
+    }
+    match capabilities::changes_programs(component, engine) {
+        true => 0,
+        false => ORDER_OF_RECORDERS,
+    }
+}
+
 fn is_trace(config: &PluginConfig) -> bool {
     matches!(&config.source, PluginSource::Bundled(name) if name == "trace")
 }
@@ -105,11 +125,13 @@ fn is_of_tasks(config: &PluginConfig, selector: &str) -> bool {
     is_trace(config) && follows && !methods.any(|method| method.starts_with(selector))
 }
 
-/// A class name in a selector, and a flag for whether such a class was seen.
+/// A class name in a selector, and whether such a class was seen.
 struct Named {
     selector: String,
     glob: Glob,
     seen: AtomicBool,
+    /// A class of the JDK with such a name was not shown, for want of the capability `boot`.
+    hidden: AtomicBool,
 }
 
 impl Named {
@@ -120,6 +142,7 @@ impl Named {
             selector: selector.to_owned(),
             glob: Glob::of_class(selector),
             seen: AtomicBool::new(false),
+            hidden: AtomicBool::new(false),
         })
     }
 }
@@ -176,6 +199,9 @@ impl Plugin {
         let is_bundled = matches!(config.source, PluginSource::Bundled(_));
         Ok(Self {
             name: config.name.clone(),
+            order: config
+                .order
+                .unwrap_or_else(|| order_of(config, pre.instance_pre().component(), engine)),
             session: config.session,
             natives: granted("natives"),
             structure: granted("structure"),
@@ -251,6 +277,9 @@ impl Plugin {
             };
         }
         let allowed = if inner {
+            if !self.boot {
+                self.note_hidden(name);
+            }
             self.boot
         } else {
             location != CodeSource::None || self.user.any_location()
@@ -322,6 +351,21 @@ impl Plugin {
                 named.seen.store(true, Ordering::Relaxed);
             }
         }
+    }
+
+    /// Records that the plugin does not see this class of the JDK.
+    fn note_hidden(&self, name: &[u8]) {
+        for named in &self.named {
+            if !named.hidden.load(Ordering::Relaxed) && named.glob.matches(name) {
+                named.hidden.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Checks whether a class with a name in its selectors was not shown, for want of `boot`.
+    pub fn lacks_boot(&self) -> bool {
+        let mut named = self.named.iter();
+        named.any(|named| named.hidden.load(Ordering::Relaxed))
     }
 
     /// Returns the class names in its selectors that matched no class so far.

@@ -79,10 +79,11 @@ pub(crate) struct Refused {
     pub cause: String,
 }
 
-/// Adds the spans and counters of one plugin to the plan of a class, each with its id in the JVM.
-/// Adds none while the JVM cannot record them. Returns the methods without a span.
+/// Adds the spans and counters of one plugin to a plan, each with its id in the JVM. Adds none while
+/// the JVM cannot record them. `following` gets the code for continuations, once for all plugins.
+/// Returns the methods without a span.
 pub(crate) fn add(
-    merged: &mut EditPlan,
+    (merged, following): (&mut EditPlan, &mut EditPlan),
     transformed: &TransformedClass,
     plugin: &Plugin,
     request: &PlanRequest,
@@ -97,7 +98,7 @@ pub(crate) fn add(
     }
     let class = transformed.class();
     if request.follows_continuations {
-        suspending::follow(merged, class).map_err(|cause| Refused {
+        suspending::follow(following, class).map_err(|cause| Refused {
             method: MethodIndex(0),
             cause,
         })?;
@@ -331,7 +332,11 @@ pub(crate) fn lower(
         plan.insert(site, snippet)
             .map_err(|error| error.to_string())?;
     }
-    Ok(())
+    let exit = weave.exit(&overwritten(&code));
+    exit.map_err(|error| error.to_string()).and_then(|exit| {
+        plan.exit(span.method, exit)
+            .map_err(|error| error.to_string())
+    })
 }
 
 /// Adds a counter to the plan of its class.

@@ -149,7 +149,7 @@ fn code_of(bytes: &[u8], name: &str) -> Vec<u8> {
     code.bytes().to_vec()
 }
 
-/// The plugin replaces the code of `both`; edits of others in that method no longer fit.
+/// The plugin replaces the code of `both`; of the others' edits in that method, those at its entry and exits remain.
 #[test]
 fn edits_of_others_apply_to_unchanged_methods_of_a_replacement() {
     let (alone, replaced, _) = transform(vec![asking("one", "replace")], &table());
@@ -169,7 +169,7 @@ fn edits_of_others_apply_to_unchanged_methods_of_a_replacement() {
         let told: Vec<_> = told
             .map(|it| (it.method.as_str(), it.text.as_str()))
             .collect();
-        let text = "plugin `one` replaced its code: the code from the JVM differs at bci 0";
+        let text = "plugin `one` replaced its code, so only edits of plugin `two` at its entry and exits remain";
         assert_eq!(told, [("both()I", text)]);
     }
     let (outcome, own, _) = transform(vec![asking("one", "replace-and-hits")], &table());
@@ -224,25 +224,39 @@ fn replacement_of_another_shape_than_in_the_jvm_is_rejected() {
     );
 }
 
-/// Only one plugin can put code around an instruction.
+/// The event is around what the other plugin does instead of the call.
 #[test]
-fn event_of_an_instruction_that_another_plugin_changes_is_left_out_and_reported() {
-    let both = vec![asking("one", "remove"), asking("two", "events")];
-    let table = table();
-    let (outcome, out, by, summary) = transform_and_sum_up(both, &table);
-    assert_eq!(outcome, Outcome::Changed);
-    assert_eq!(by, ["one", "two"]);
-    let (_, alone, _) = transform(vec![asking("one", "remove")], &table);
-    assert_ne!(out, alone, "the other events are there");
-    let told: Vec<&str> = (summary.skipped.iter())
-        .map(|remark| remark.method.as_str())
-        .collect();
-    assert_eq!(told, ["both()I"]);
-    let text = &summary.skipped[0].text;
-    assert!(text.starts_with("another plugin changes an"), "{text}");
-    let places = table.spans().all().into_iter();
-    let given = places.filter(|place| place.shown.contains(&"given".to_owned()));
-    assert_eq!(given.count(), 0);
+fn event_of_an_instruction_that_another_plugin_changes_stays() {
+    for order in [["one", "two"], ["two", "one"]] {
+        let all = order.map(|name| asking(name, if name == "one" { "remove" } else { "events" }));
+        let table = table();
+        let (outcome, out, by, summary) = transform_and_sum_up(all.to_vec(), &table);
+        assert_eq!(
+            (outcome, by.as_slice()),
+            (Outcome::Changed, &order.map(str::to_owned)[..])
+        );
+        let (_, alone, _) = transform(vec![asking("one", "remove")], &table);
+        assert_ne!(out, alone, "the events are there");
+        assert!(summary.skipped.is_empty(), "{:?}", summary.skipped);
+        let places = table.spans().all().into_iter();
+        let given = places.filter(|place| place.shown.contains(&"given".to_owned()));
+        assert_eq!(given.count(), 1);
+    }
+}
+
+/// A span of a method whose class file another plugin replaces is around the new code.
+#[test]
+fn span_is_around_the_code_that_another_plugin_hands_over() {
+    for order in [["one", "two"], ["two", "one"]] {
+        let all = order.map(|name| asking(name, if name == "one" { "replace" } else { "spans" }));
+        let table = table();
+        let (outcome, out, _, summary) = transform_and_sum_up(all.to_vec(), &table);
+        assert_eq!(outcome, Outcome::Changed);
+        let (_, replaced, _) = transform(vec![asking("one", "replace")], &table);
+        assert_ne!(code_of(&out, "both"), code_of(&replaced, "both"));
+        let left_out = summary.skipped.iter().filter(|it| it.method == "both()I");
+        assert_eq!(left_out.count(), 0, "{:?}", summary.skipped);
+    }
 }
 
 #[test]

@@ -450,3 +450,19 @@ fn work_for_keys_grows_with_their_number() {
     let many = read(40_000);
     assert!(many < few * 500, "{few:?} for 400, {many:?} for 40,000");
 }
+
+#[test]
+fn place_of_a_plugin_is_a_number() {
+    let file = |order: &str| load(&format!("[[plugin]]\nuse = 'trace'\norder = {order}\n"));
+    assert_eq!(file("-7").unwrap().plugins[0].order, Some(-7));
+    let options = |text| Config::from_options(text).unwrap();
+    let config = options("plugin=trace,plugin=patch,order=12");
+    assert!(config.plugins.iter().all(|plugin| plugin.order == Some(12)));
+    assert_eq!(options("plugin=trace").plugins[0].order, None);
+    for wrong in ["1001", "'outermost'", "1.5"] {
+        let error = file(wrong).unwrap_err().to_string();
+        assert!(error.contains("H0105") && error.contains(":3"), "{error}");
+    }
+    let error = Config::from_options("plugin=trace,order=x").unwrap_err();
+    assert_eq!(error.code(), "H0105");
+}

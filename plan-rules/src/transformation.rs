@@ -369,7 +369,7 @@ impl Transformation {
             Edit::Insert(at, code) => self.insert(at, &code),
             Edit::Wrap(at, before, after) => self.wrap(&at, &before, &after),
             Edit::Around(at, code) => {
-                let code = self.assemble(&code)?;
+                let code = self.inserted(&code)?;
                 let bytes = OPERATION_BYTES + code.bytes;
                 self.change(&at, &Change::Around(code.snippet), bytes)
             }
@@ -432,10 +432,14 @@ impl Transformation {
         CountedSnippet::of(code).map_err(|refused| self.refuse(refused))
     }
 
+    fn inserted(&mut self, code: &[Instruction]) -> Answer<CountedSnippet> {
+        CountedSnippet::inserted(code).map_err(|refused| self.refuse(refused))
+    }
+
     /// Requests code at points.
     fn insert(&mut self, points: Vec<InsertionPoint>, code: &[Instruction]) -> Answer {
         self.expect_room(points.len(), 0)?;
-        let code = self.assemble(code)?;
+        let code = self.inserted(code)?;
         let code_bytes = self.with_code(code.bytes)?;
         self.check(|checker| checker.check_snippets(&points, &code.snippet))?;
         self.add_code(points, &code.snippet)?;
@@ -450,7 +454,7 @@ impl Transformation {
         before: &[Instruction],
         after: &[Instruction],
     ) -> Answer {
-        let (before, after) = (self.assemble(before)?, self.assemble(after)?);
+        let (before, after) = (self.inserted(before)?, self.inserted(after)?);
         let at = self.instructions(at)?;
         let points = |location: fn(Bci) -> Location| {
             let point = |(method, bci): &(MethodIndex, Bci)| InsertionPoint {

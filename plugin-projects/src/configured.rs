@@ -58,6 +58,7 @@ fn configured(plugin: &str, file: &Path) -> Result<PluginConfig, Error> {
     Ok(PluginConfig {
         digest: found.digest.or(wanted.digest),
         select: found.select,
+        order: found.order,
         config: found.config,
         config_lines: found.config_lines,
         ..wanted
@@ -74,6 +75,24 @@ pub fn pipeline(
     compiler: &dyn Compiler,
 ) -> Result<Pipeline, Error> {
     Pipeline::new(&alone(plugin, settings)?, compiler)
+}
+
+/// Creates a pipeline of several plugins, with settings from a `classhook.toml` if given.
+///
+/// # Errors
+/// As [`pipeline`].
+pub fn pipeline_of(
+    plugins: &[&str],
+    settings: Option<&Path>,
+    compiler: &dyn Compiler,
+) -> Result<Pipeline, Error> {
+    let plugins = plugins.iter().map(|plugin| one(plugin, settings));
+    let mut config = Config {
+        plugins: plugins.collect::<Result<_, _>>()?,
+        ..Config::default()
+    };
+    config.agent.log = LogLevel::Warn;
+    Pipeline::new(&config, compiler)
 }
 
 /// As [`configuration`], with settings from a `classhook.toml` if given.

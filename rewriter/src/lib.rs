@@ -21,6 +21,7 @@ mod error;
 mod index;
 pub mod limits;
 mod lowering;
+mod merge;
 mod plan;
 mod pool;
 mod replace;
@@ -48,9 +49,9 @@ pub use edits::{
 };
 pub use error::ReadError;
 pub use index::{Bci, MethodIndex, PoolIndex};
+pub use merge::{Conflict, LeftOut, MergedPlan, PluginPlan};
 pub use plan::{
-    Action, Conflict, Edit, EditPlan, ImpliedHit, InsertionPoint, Location, PlanError, PluginPlan,
-    SkipReason,
+    Action, Edit, EditPlan, ImpliedHit, InsertionPoint, Location, PlanError, SkipReason,
 };
 pub use pool::{
     ConstantPool, Dynamic, LoadableConstant, MemberRef, MethodHandle, front_of_class_file,

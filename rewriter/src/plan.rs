@@ -3,12 +3,10 @@
 mod edit_plan;
 mod error;
 mod implied;
-mod merge;
 mod skip;
 
 pub use ::edits::{InsertionPoint, Location};
 pub use edit_plan::{Action, Edit, EditPlan};
 pub use error::PlanError;
 pub use implied::ImpliedHit;
-pub use merge::{Conflict, PluginPlan};
 pub use skip::SkipReason;

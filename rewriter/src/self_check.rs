@@ -19,6 +19,7 @@ mod snippet;
 mod structure;
 mod tables;
 mod unsplice;
+mod unwinding;
 
 pub use class::check_splice;
 pub use method::CheckScratch;

@@ -19,6 +19,7 @@ mod replacements;
 mod report;
 mod snippets;
 mod tables;
+mod unwinding;
 
 pub use class::{Scratch, splice};
 pub use report::{SpliceError, SpliceReport, Warning};

@@ -13,6 +13,7 @@ mod helpers;
 mod hostile;
 mod languages;
 mod misbehaving;
+mod order;
 mod plan_cache;
 mod raw;
 mod reloading;

@@ -2,6 +2,7 @@
 
 mod class_edits;
 mod corpora;
+mod layers;
 mod mutations;
 mod print_like_javap;
 mod snippets;

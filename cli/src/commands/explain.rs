@@ -29,6 +29,7 @@ Examples:
   classhook explain my-plugin.wasm --in app.jar 'com.acme.**'
   classhook explain my-plugin.wasm --in app.jar '**' --json
   classhook explain my-plugin --in app.jar '**' --notes
+  classhook explain my-plugin --beside trace --in app.jar '**'
   classhook explain coverage --in jrt:java.base java.lang.Integer";
 
 /// Shows the edits that a plugin plans for classes.
@@ -47,6 +48,9 @@ pub struct Explain {
     /// Settings of the plugin.
     #[arg(long, value_name = "FILE", help = PLUGIN_CONFIG)]
     pub config: Option<PathBuf>,
+    /// Apply the edits of this plugin as well, and show the order of the plugins; repeatable
+    #[arg(long, value_name = "PLUGIN")]
+    pub beside: Vec<String>,
     /// Show the difference between the original and the changed class
     #[arg(long)]
     pub diff: bool,
@@ -68,8 +72,11 @@ impl Explain {
     /// If plugin or classes cannot be read.
     pub fn run(&self) -> Result<u8, Error> {
         let found = named_classes::find(&self.classes, &self.within)?;
-        let plugin = plugin_projects::component_of(&self.plugin)?;
-        let pipeline = configured::pipeline(&plugin, self.config.as_deref(), &PluginCompiler)?;
+        let all = std::iter::once(&self.plugin).chain(&self.beside);
+        let all = all.map(|plugin| plugin_projects::component_of(plugin));
+        let all = all.collect::<Result<Vec<_>, _>>()?;
+        let all: Vec<&str> = all.iter().map(AsRef::as_ref).collect();
+        let pipeline = configured::pipeline_of(&all, self.config.as_deref(), &PluginCompiler)?;
         let mut exit = 0;
         for found in &found {
             exit = exit.max(self.one(&pipeline, found)?);
@@ -114,6 +121,9 @@ impl Explain {
         if exit == 0 && explanation.asked.is_empty() {
             let _ = writeln!(text, "// `{}` does not select this class", self.plugin);
         }
+        if !self.beside.is_empty() {
+            text += &order(&explanation.order);
+        }
         if self.diff {
             let written = changes(&class, &bytes, &mut text);
             debug_assert!(written.is_ok(), "a string takes everything");
@@ -123,6 +133,15 @@ impl Explain {
         show(&text)?;
         Ok(exit)
     }
+}
+
+/// Returns a line with the order of the plugins.
+fn order(plugins: &[(String, i16)]) -> String {
+    let listed = plugins.iter();
+    let listed: Vec<String> = listed
+        .map(|(name, order)| format!("{} ({order})", show::name(name)))
+        .collect();
+    format!("// plugins, outermost first: {}\n", listed.join(", "))
 }
 
 /// Writes the difference. An unchanged class has no bytes.

@@ -11,7 +11,7 @@ use super::settings::{Agent, Config, PluginConfig};
 use super::suggest;
 use super::values::{
     check_grant, check_selector, parse_address, parse_file_name, parse_hits, parse_log,
-    parse_on_error, parse_size, parse_switch, parse_when_full,
+    parse_on_error, parse_order, parse_size, parse_switch, parse_when_full,
 };
 use super::watch::WatchTexts;
 use errors::{Error, codes};
@@ -83,6 +83,7 @@ struct FilePlugin {
     calls_per_second: Option<std::num::NonZeroU32>,
     about: Option<Spanned<String>>,
     depth: Option<u8>,
+    order: Option<Spanned<toml::Value>>,
     #[serde(default)]
     config: toml::Table,
 }
@@ -237,6 +238,10 @@ impl Source<'_> {
             depth: plugin.depth,
         };
         result.watch = texts.parse().map_err(|error| self.at(error, &place))?;
+        if let Some(order) = plugin.order {
+            let number = parse_order(&order.get_ref().to_string());
+            result.order = Some(number.map_err(|error| self.at(error, &order.span()))?);
+        }
         result.config = to_json(toml::Value::Table(plugin.config));
         Ok(result)
     }

@@ -6,7 +6,7 @@ use super::settings::{Config, PluginConfig, PluginSource};
 use super::suggest;
 use super::values::{
     check_grant, check_selector, parse_address, parse_file_name, parse_hits, parse_log,
-    parse_on_error, parse_size, parse_subscription, parse_switch, parse_when_full,
+    parse_on_error, parse_order, parse_size, parse_subscription, parse_switch, parse_when_full,
 };
 use super::watch::WatchTexts;
 use errors::{Error, codes};
@@ -48,6 +48,9 @@ A comma or backslash inside a value is written \\, or \\\\.
   about=WHAT         apply when= and show= to: calls (default); places, the events of
                      plugins without values; writes:CLASS.FIELD;…, those of these
                      events that write one of these fields
+  order=NUMBER       place the plugins of plugin=, else all, among the others: the edits
+                     of a lower number are around those of a higher one, -1000 to
+                     1000 (default: recorders -100, coverage 100, others 0)
   max-size=SIZE      limit the size of an event file: 500M, 2G; at least 8M
   when-full=MODE     at this limit, drop-oldest: remove the oldest single calls
                      (default); stop: write no more of them. Sums continue
@@ -107,7 +110,7 @@ A comma or backslash inside a value is written \\, or \\\\.
   help               print this text and run the JVM without the agent
 ";
 
-const KEYS: [&str; 39] = [
+const KEYS: [&str; 40] = [
     "config",
     "output",
     "file-name",
@@ -122,6 +125,7 @@ const KEYS: [&str; 39] = [
     "calls-per-second",
     "about",
     "depth",
+    "order",
     "max-size",
     "when-full",
     "waits",
@@ -214,6 +218,7 @@ struct Lists {
     settings: Option<serde_json::Value>,
     advice: Option<PluginConfig>,
     watch: WatchTexts,
+    order: Option<i16>,
 }
 
 impl Lists {
@@ -250,6 +255,7 @@ impl Lists {
             if watch.is_some() {
                 plugin.watch.clone_from(&watch);
             }
+            plugin.order = self.order.or(plugin.order);
         }
         Ok(())
     }
@@ -277,6 +283,7 @@ fn apply(config: &mut Config, lists: &mut Lists, key: &str, value: &str) -> Resu
         }
         "about" => lists.watch.about = Some(value.to_owned()),
         "depth" => lists.watch.depth = Some(parse_depth(value)?),
+        "order" => lists.order = Some(parse_order(value)?),
         "max-size" => config.agent.max_size = Some(parse_size("max-size", value)?),
         "when-full" => config.agent.when_full = Some(parse_when_full(value)?),
         "waits" => config.agent.waits = parse_switch("waits", value)?,

@@ -18,7 +18,8 @@ use errors::{Error, codes};
 pub struct Config {
     /// Settings of the agent itself.
     pub agent: Agent,
-    /// Plugins in the order in which their edits are applied; empty only with `plugin=none`.
+    /// Plugins as listed, which is their order if their places are equal; empty only with
+    /// `plugin=none`.
     pub plugins: Vec<PluginConfig>,
     /// The file of this configuration, if any.
     pub source: Option<PathBuf>,
@@ -138,6 +139,9 @@ pub struct PluginConfig {
     pub config: serde_json::Value,
     /// The condition for calls of its spans and the values to show; `None` keeps every call.
     pub watch: Option<Watch>,
+    /// Its place among the plugins: the edits of a plugin with a lower number are around those of the
+    /// others. `None` for the place of its kind.
+    pub order: Option<i16>,
     /// The line of `grant` in `classhook.toml`, for messages.
     pub grant_line: Option<usize>,
     /// The number of the session that records its spans: 0, unless a command loaded the plugin.
@@ -344,6 +348,7 @@ impl PluginConfig {
             select: Vec::new(),
             config,
             watch: None,
+            order: None,
             grant_line: None,
             session: 0,
             config_lines: Vec::new(),

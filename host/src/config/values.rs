@@ -136,6 +136,20 @@ fn wrong_value(key: &str, value: &str, expected: &[&str]) -> Error {
     )
 }
 
+/// Parses the place of a plugin among the others.
+pub(super) fn parse_order(value: &str) -> Result<i16, Error> {
+    let number = value.parse().ok();
+    let number = number.filter(|number: &i16| (-1_000..=1_000).contains(number));
+    number.ok_or_else(|| {
+        Error::mistake(codes::H0105, "`order` is not the place of a plugin")
+            .with(
+                "expected",
+                "a whole number from -1000 (outermost) to 1000 (innermost)",
+            )
+            .with("found", value)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

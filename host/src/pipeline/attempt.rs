@@ -211,7 +211,7 @@ fn once(
         spliced = splice::splice(class, &merged.plan, merged.array.storage(), buffers, out)?;
     }
     if let Some(there) = &there {
-        spliced = spliced.renumbered(|method| index_of(seen, there, method));
+        spliced = spliced.renumbered(|method| merge::index_of(seen, there, method));
     }
     if out.is_empty() && base.by.is_some() {
         out.extend_from_slice(&base.bytes);
@@ -224,13 +224,4 @@ fn once(
     buffers.memory.plan = merged.plan;
     merged.array.leave_name(&mut buffers.memory.owner);
     Ok(spliced)
-}
-
-/// Returns the method of `from` with the name and descriptor that `method` has in `to`.
-fn index_of(from: &ClassFile<'_>, to: &ClassFile<'_>, method: MethodIndex) -> Option<MethodIndex> {
-    let wanted = to.method(method)?;
-    let same = |found: &rewriter::Method<'_, '_>| {
-        found.name() == wanted.name() && found.descriptor() == wanted.descriptor()
-    };
-    from.methods().find(same).map(|found| found.index())
 }

@@ -1,11 +1,16 @@
 //! Merges the plans of all plugins, assigns array indices to their probes, and generates the code
 //! of spans and counters.
+//!
+//! Each plugin is two layers, in the order of the plugins: the code that records its spans, counts and
+//! events, and inside of it its edits. See [`EditPlan::merge`].
+
+use std::borrow::Cow;
 
 use errors::codes;
 use jvms::modified_utf8::Utf8;
 use plan_rules::PlanRequest;
 use probes::{HitCode, ProbeTable, Registration};
-use rewriter::{ClassEdit, ClassFile, EditPlan, MethodIndex, PluginPlan, ProbeStorage};
+use rewriter::{ClassFile, EditPlan, MethodIndex, PluginPlan, ProbeStorage};
 use smallvec::SmallVec;
 
 use crate::class::TransformedClass;
@@ -118,81 +123,159 @@ pub(super) fn merge(
         .map_err(|cause| failure(&first.plugin, cause))?,
     };
     let mut bases = bases.into_iter();
-    let parts: OfEach<_> = requests
+    let bases: OfEach<u32> = requests
         .iter()
-        .map(|PluginRequest { plugin, request }| PluginPlan {
-            by: &plugin.name,
-            plan: &request.plan,
-            hits: match request.hits {
-                0 => 0,
-                _ => bases.next().unwrap_or_default(),
-            },
+        .map(|asked| match asked.request.hits {
+            0 => 0,
+            _ => bases.next().unwrap_or_default(),
         })
         .collect();
-    let mut merged = EditPlan::merge_with(&parts, std::mem::take(&mut memory.plan))
+    let mut ordered: OfEach<(&PluginRequest, u32)> = requests.iter().zip(bases).collect();
+    ordered.sort_by_key(|(asked, _)| asked.plugin.order);
+    let mut layers = Layers {
+        class,
+        there,
+        by,
+        skipped: LeftAlone::new(),
+        partly: LeftAlone::new(),
+    };
+    let mut plans: OfEach<LayerPlan<'_>> = OfEach::new();
+    let mut following = EditPlan::new();
+    for (asked, hits) in ordered {
+        if let Some(table) = table {
+            let recording = layers.recording(asked, table, &mut following)?;
+            plans.push(LayerPlan::new(asked, Cow::Owned(recording), 0));
+        }
+        let plan = layers.transferred(asked, &asked.request.plan);
+        plans.push(LayerPlan::new(asked, plan, hits));
+    }
+    if let (false, Some(first)) = (following.is_empty(), requests.first()) {
+        let plan = layers.transferred(first, &following).into_owned();
+        plans.push(LayerPlan::new(first, Cow::Owned(plan), 0));
+    }
+    let parts: OfEach<_> = plans.iter().map(LayerPlan::part).collect();
+    let target = there.unwrap_or(class.class());
+    let memory = std::mem::take(&mut memory.plan);
+    let merged = EditPlan::merge_with(target, &parts, memory)
         .map_err(|conflict| PluginFailure::new(codes::H0304, conflict.to_string()))?;
-    // Events come last, so that a call that another plugin's code replaces is not reported.
-    let mut left_alone = LeftAlone::new();
-    for PluginRequest { plugin, request } in requests {
-        let Some(table) = table else { break };
-        expect_bodies_kept(&merged, class, &plugin.name, request)?;
-        let added = span::add(&mut merged, class, plugin, request, table);
-        let added = added.and_then(|mut left_alone| {
-            left_alone.extend(event::add(&mut merged, class, plugin, request, table)?);
-            Ok(left_alone)
-        });
-        left_alone.extend(added.map_err(|refused| {
-            PluginFailure::new(codes::H0307, refused.cause)
-                .by(&plugin.name)
-                .in_method(class.method_name(refused.method))
-        })?);
-    }
-    let mut skipped = LeftAlone::new();
-    if let Some(there) = there {
-        let (transferred, refused) = class_versions::transfer(&merged, class.class(), there);
-        merged = transferred;
-        skipped.extend(refused.into_iter().map(|(method, reason)| match by {
-            None => (method, reason.to_string()),
-            Some(by) => (method, format!("plugin `{by}` replaced its code: {reason}")),
-        }));
-    }
-    let mut partly = LeftAlone::new();
-    if let Some(table) = table {
-        let there = there.unwrap_or(class.class());
-        partly = natives::add(&mut merged, planned, there, table);
-    }
-    partly.extend(left_alone);
+    let mut partly = layers.partly;
+    partly.extend(merged.left_out.into_iter().filter_map(|left| {
+        let cause = format!("edits of plugin `{}` are left out: {}", left.by, left.cause);
+        let method = match there {
+            None => left.method,
+            Some(there) => index_of(class.class(), there, left.method)?,
+        };
+        Some((method, cause))
+    }));
     Ok(MergedPlan {
         array,
-        plan: merged,
-        skipped,
+        plan: merged.plan,
+        skipped: layers.skipped,
         partly,
     })
 }
 
-/// Checks that no plugin replaces the body of a method in which another one records calls or
-/// events, whose bcis would be unknown.
-fn expect_bodies_kept(
-    merged: &EditPlan,
-    class: &TransformedClass,
-    plugin: &str,
-    request: &PlanRequest,
-) -> Result<(), PluginFailure> {
-    let spans = request.spans.as_slice().iter().map(|span| span.method);
-    let events = request.events.iter().map(|event| event.point.method);
-    let replaced = |method: &MethodIndex| {
-        let mut edits = merged.class_edits().iter();
-        edits.any(|edit| {
-            matches!(edit, ClassEdit::ReplaceBody { .. }) && edit.method() == Some(*method)
-        })
-    };
-    match spans.chain(events).find(replaced) {
-        None => Ok(()),
-        Some(method) => {
-            let cause = "another plugin replaces its body".to_owned();
-            let failure = PluginFailure::new(codes::H0307, cause).by(plugin);
-            Err(failure.in_method(class.method_name(method)))
+/// The plan of a layer.
+struct LayerPlan<'p> {
+    by: &'p str,
+    plan: Cow<'p, EditPlan>,
+    hits: u32,
+}
+
+impl<'p> LayerPlan<'p> {
+    fn new(asked: &'p PluginRequest, plan: Cow<'p, EditPlan>, hits: u32) -> Self {
+        let by = asked.plugin.name.as_str();
+        LayerPlan { by, plan, hits }
+    }
+
+    fn part(&self) -> PluginPlan<'_> {
+        PluginPlan {
+            by: self.by,
+            plan: &self.plan,
+            hits: self.hits,
         }
+    }
+}
+
+/// The making of the plans of all layers.
+struct Layers<'m, 'a> {
+    class: &'m TransformedClass,
+    /// The class file that the plans are for, if it is another one, and the plugin that handed it over.
+    there: Option<&'m ClassFile<'a>>,
+    by: Option<&'m str>,
+    skipped: LeftAlone,
+    partly: LeftAlone,
+}
+
+impl Layers<'_, '_> {
+    /// Returns the plan of the code that records a plugin's spans, counts and events. `following` gets the code for
+    /// continuations, once for all plugins.
+    fn recording(
+        &mut self,
+        asked: &PluginRequest,
+        table: &ProbeTable,
+        following: &mut EditPlan,
+    ) -> Result<EditPlan, PluginFailure> {
+        let PluginRequest { plugin, request } = asked;
+        let mut plan = EditPlan::new();
+        let to = (&mut plan, following);
+        let added = span::add(to, self.class, plugin, request, table);
+        let added = added.and_then(|mut left_alone| {
+            left_alone.extend(event::add(&mut plan, self.class, plugin, request, table)?);
+            Ok(left_alone)
+        });
+        self.partly.extend(added.map_err(|refused| {
+            PluginFailure::new(codes::H0307, refused.cause)
+                .by(&plugin.name)
+                .in_method(self.class.method_name(refused.method))
+        })?);
+        if self.there.is_some() {
+            plan = self.transferred(asked, &plan).into_owned();
+        }
+        let there = self.there.unwrap_or(self.class.class());
+        let natives = natives::add(&mut plan, self.class, there, asked, table);
+        self.partly.extend(natives);
+        Ok(plan)
+    }
+
+    /// Returns the plan for the class file that is edited. If a plugin replaced the code of a method, edits at its entry
+    /// and exits remain.
+    fn transferred<'p>(&mut self, asked: &PluginRequest, plan: &'p EditPlan) -> Cow<'p, EditPlan> {
+        let Some(there) = self.there else {
+            return Cow::Borrowed(plan);
+        };
+        let class = self.class.class();
+        let (mut moved, refused) = class_versions::transfer(plan, class, there);
+        for (method, reason) in refused {
+            let Some(by) = self.by else {
+                add(&mut self.skipped, method, reason.to_string());
+                continue;
+            };
+            let index = index_of(there, class, method);
+            let Some(index) = index.filter(|_| *by != asked.plugin.name) else {
+                let cause = format!("plugin `{by}` replaced its code: {reason}");
+                add(&mut self.skipped, method, cause);
+                continue;
+            };
+            if !plan.around_body((class, method), (there, index), &mut moved) {
+                let cause = format!(
+                    "plugin `{by}` replaced its code, so only edits of plugin `{}` at its entry and exits remain",
+                    asked.plugin.name
+                );
+                add(&mut self.partly, method, cause);
+            }
+        }
+        Cow::Owned(moved)
+    }
+}
+
+/// Adds a method with a remark, unless it is there already.
+fn add(list: &mut LeftAlone, method: MethodIndex, cause: String) {
+    if !list
+        .iter()
+        .any(|found| found.0 == method && found.1 == cause)
+    {
+        list.push((method, cause));
     }
 }
 
@@ -257,4 +340,17 @@ fn on_its_own(
         Some(base)
     });
     Ok((ProbeArray::Own(key), bases.collect()))
+}
+
+/// Returns the method of `from` with the name and descriptor that `method` has in `to`.
+pub(super) fn index_of(
+    from: &ClassFile<'_>,
+    to: &ClassFile<'_>,
+    method: MethodIndex,
+) -> Option<MethodIndex> {
+    let wanted = to.method(method)?;
+    let same = |found: &rewriter::Method<'_, '_>| {
+        found.name() == wanted.name() && found.descriptor() == wanted.descriptor()
+    };
+    from.methods().find(same).map(|found| found.index())
 }

@@ -154,6 +154,12 @@ impl Pipeline {
         self.plugins.iter().map(|plugin| plugin.idle())
     }
 
+    /// For each plugin, whether a class with a name in its selectors was not shown, for want of the
+    /// capability `boot`, in the order of [`Pipeline::plugins`].
+    pub fn lacks_boot(&self) -> impl Iterator<Item = bool> {
+        self.plugins.iter().map(|plugin| plugin.lacks_boot())
+    }
+
     /// Disables or enables a plugin. Returns `false` if no plugin has this name. Transformations in
     /// progress may still use the earlier state.
     pub fn enable(&self, plugin: &str, enabled: bool) -> bool {

@@ -72,9 +72,13 @@ pub struct EditPlan {
     snippets: Vec<Snippet>,
     changes: Vec<Change>,
     class_edits: Vec<ClassEdit>,
+    /// The first edit of each run of edits of one layer, and the layer. Edits before the first run are of layer 0.
+    layers: Vec<(u32, u16)>,
+    /// Methods with the code for their exits, see [`EditPlan::exit`].
+    exits: Vec<(MethodIndex, SnippetId)>,
 }
 
-impl_stored!(struct EditPlan { edits, snippets, changes, class_edits });
+impl_stored!(struct EditPlan { edits, snippets, changes, class_edits, layers, exits });
 
 impl EditPlan {
     /// Creates a plan without edits.
@@ -190,7 +194,45 @@ impl EditPlan {
             snippets: self.snippets.clone(),
             changes: self.changes.clone(),
             class_edits: Vec::new(),
+            layers: Vec::new(),
+            exits: Vec::new(),
         }
+    }
+
+    /// Puts the edits that follow into this layer. Layer 0 is outermost; see [`EditPlan::merge`].
+    pub fn begin_layer(&mut self, layer: u16) {
+        let first = self.edits.len() as u32;
+        if self.layers.last().is_some_and(|last| last.0 == first) {
+            self.layers.pop();
+        }
+        if self.layers.last().map_or(0, |last| last.1) != layer {
+            self.layers.push((first, layer));
+        }
+    }
+
+    /// Returns the layer of the edit with this index.
+    #[must_use]
+    pub fn layer(&self, index: usize) -> u16 {
+        let after = self.layers.partition_point(|run| run.0 as usize <= index);
+        let run = after.checked_sub(1).and_then(|run| self.layers.get(run));
+        run.map_or(0, |run| run.1)
+    }
+
+    /// States that this code belongs to every exit of the method by a return. The edits before the method's own returns
+    /// must exist besides; a merge adds the code to returns in the code of other plans, and to those of another body.
+    ///
+    /// # Errors
+    /// The plan is full.
+    pub fn exit(&mut self, method: MethodIndex, code: Snippet) -> Result<(), PlanError> {
+        let id = self.keep(code)?;
+        self.exits.push((method, id));
+        Ok(())
+    }
+
+    /// Returns the methods and the code that [`EditPlan::exit`] stated, in order.
+    pub fn exits(&self) -> impl Iterator<Item = (MethodIndex, &Snippet)> {
+        let exits = self.exits.iter();
+        exits.filter_map(|exit| Some((exit.0, self.snippet(exit.1)?)))
     }
 
     /// Changes an instruction, unchecked as in [`EditPlan::push`]. If the change does not suit the instruction,
@@ -225,7 +267,9 @@ impl EditPlan {
         before.saturating_sub(self.edits.len())
     }
 
+    /// Keeps only these edits. The plan has one layer.
     pub(super) fn retain(&mut self, is_kept: impl FnMut(&Edit) -> bool) {
+        debug_assert!(self.layers.is_empty());
         self.edits.retain(is_kept);
     }
 
@@ -252,6 +296,14 @@ impl EditPlan {
         match self.changed(id)? {
             Change::Around(code) => Some(code),
             _ => None,
+        }
+    }
+
+    /// Returns the inserted code of an edit.
+    pub(crate) fn code_of(&self, edit: &Edit) -> Option<&Snippet> {
+        match edit.action {
+            Action::Insert(id) => self.snippet(id),
+            _ => self.around(edit),
         }
     }
 
@@ -297,6 +349,8 @@ impl EditPlan {
             snippets: self.snippets.iter().map(snippet).collect(),
             changes: self.changes.iter().map(change).collect(),
             class_edits: Vec::new(),
+            layers: self.layers.clone(),
+            exits: Vec::new(),
         }
     }
 
@@ -306,6 +360,8 @@ impl EditPlan {
         self.snippets.clear();
         self.changes.clear();
         self.class_edits.clear();
+        self.layers.clear();
+        self.exits.clear();
     }
 }
 

@@ -41,23 +41,26 @@ impl Operands {
 const EXPECTED: &str = "a call other than a constructor's, a field access, monitorenter, monitorexit or the creation of an array";
 
 impl<'t> ChangedMethod<'t, '_> {
-    /// Replaces the instruction at `bci` by `snippet` around it.
+    /// Replaces the instruction at `bci` by `snippet` around it, or around its replacement `inner`.
     pub(super) fn around(
         &self,
         instruction: &Instruction<'t>,
         snippet: &Snippet,
+        inner: Option<&Replacement>,
     ) -> Result<Replacement, ChangeError> {
         let stack_effect = self.stack_effect(instruction)?;
         self.receiver_is_ready(instruction)?;
         proceeds_once(snippet).map_err(ChangeError::Code)?;
         let typed = self.typed(instruction, snippet, &stack_effect)?;
         let operands = stack_effect.operands.iter().map(Type::slots).sum::<u32>();
-        let copied = u32::from(copies_first(snippet, &stack_effect));
+        let copies = copies_first(snippet, inner, &stack_effect);
+        let deepest = typed.deepest + u32::from(copies);
+        let deeper = inner.map_or(0, |inner| inner.stack);
         Ok(Replacement {
             bci: u32::from(instruction.bci.0),
             length: instruction.length(),
-            code: self.code_around(instruction, snippet, &stack_effect),
-            stack: (typed.deepest + copied).saturating_sub(operands),
+            code: self.code_around(instruction, (snippet, inner), &stack_effect, copies),
+            stack: deepest.saturating_sub(operands) + deeper,
         })
     }
 
@@ -184,8 +187,9 @@ impl<'t> ChangedMethod<'t, '_> {
     fn code_around(
         &self,
         instruction: &Instruction<'_>,
-        snippet: &Snippet,
+        (snippet, inner): (&Snippet, Option<&Replacement>),
         stack_effect: &StackEffect<'_>,
+        copies_first: bool,
     ) -> Snippet {
         let mut next = snippet.own_slots();
         let kept: Vec<(Type<'_>, u16)> = stack_effect
@@ -199,12 +203,12 @@ impl<'t> ChangedMethod<'t, '_> {
             .collect();
         let load = |(kind, slot): &(Type<'_>, u16)| Operation::Local(kind.load_opcode(), *slot);
         let store = |(kind, slot): &(Type<'_>, u16)| Operation::Local(kind.store_opcode(), *slot);
-        let copied = usize::from(copies_first(snippet, stack_effect));
+        let copied = usize::from(copies_first);
         let mut taken: Vec<Operation> = kept.iter().skip(copied).rev().map(store).collect();
         if let (Some(first), 1) = (kept.first(), copied) {
             taken.extend([Operation::Plain(opcode::DUP), store(first)]);
         }
-        snippet.expanded(taken, |operation| match operation {
+        let whole = snippet.expanded(taken, |operation| match operation {
             Operation::Operand(index) => {
                 let operand = kept.get(usize::from(*index));
                 operand.map(load).into_iter().collect()
@@ -219,16 +223,26 @@ impl<'t> ChangedMethod<'t, '_> {
                 others.chain([original]).collect()
             }
             other => vec![other.clone()],
-        })
+        });
+        match inner {
+            Some(inner) => whole.with_original(&inner.code, next),
+            None => whole,
+        }
     }
 }
 
 /// Checks whether the first operand stays on the stack below the code, which then reads a copy. The JVM thereby finds
 /// the origin of a null receiver, and its message is the same as without the code. If the code branches, the stack must
 /// be empty; a first operand that the code assigns is not the one that the JVM would name.
-fn copies_first(snippet: &Snippet, stack_effect: &StackEffect<'_>) -> bool {
+fn copies_first(
+    snippet: &Snippet,
+    inner: Option<&Replacement>,
+    stack_effect: &StackEffect<'_>,
+) -> bool {
     let first = stack_effect.operands.first();
-    let is_kept = !snippet.is_branching() && !snippet.assigns_first_operand();
+    let is_branching =
+        snippet.is_branching() || inner.is_some_and(|inner| inner.code.is_branching());
+    let is_kept = !is_branching && !snippet.assigns_first_operand();
     is_kept && first.is_some_and(|kind| kind.slots() == 1)
 }
 
@@ -240,7 +254,7 @@ fn proceeds_once(snippet: &Snippet) -> Result<(), SnippetError> {
         (Some(_), None) => return Ok(()),
         (None, _) => (
             snippet.operations().len() as u32,
-            "it must proceed with the instruction; use remove to drop an instruction",
+            "it must proceed with the instruction; redirect_call, redirect_field and remove take its place",
         ),
         (Some(_), Some((at, _))) => (at, "it proceeds with the instruction a second time"),
     };

@@ -101,8 +101,35 @@ impl<'t> ChangedMethod<'t, '_> {
             Change::Remove(value) => one(self.remove(&instruction, value.as_ref())?, 0),
             Change::New { class, cast } => self.new_object(&instruction, class, *cast),
             Change::Factory(method) => self.factory(&instruction, method),
-            Change::Around(code) => Ok(vec![self.around(&instruction, code)?]),
+            Change::Around(code) => Ok(vec![self.around(&instruction, code, None)?]),
         }
+    }
+
+    /// Returns the replacements for several changes of one instruction, the outermost first. Code around the instruction
+    /// surrounds that of later changes, and all of it surrounds the first other change.
+    pub(crate) fn resolve_all(
+        &self,
+        bci: Bci,
+        changes: &[&Change],
+    ) -> Result<Vec<Replacement>, ChangeError> {
+        let (around, others): (Vec<&Change>, Vec<&Change>) = changes
+            .iter()
+            .partition(|change| matches!(change, Change::Around(_)));
+        let mut made = match others.first() {
+            None => Vec::new(),
+            Some(change) => self.resolve(bci, change)?,
+        };
+        if made.len() > 1 && !around.is_empty() {
+            let reason = "code can surround no instruction whose object another plugin replaces";
+            return Err(ChangeError::NotHere(reason));
+        }
+        let instruction = self.at(bci)?;
+        for change in around.into_iter().rev() {
+            if let Change::Around(code) = change {
+                made = vec![self.around(&instruction, code, made.first())?];
+            }
+        }
+        Ok(made)
     }
 
     pub(super) fn at(&self, bci: Bci) -> Result<Instruction<'t>, ChangeError> {

@@ -297,7 +297,7 @@ impl<'t> EditedFrames<'_, 't> {
         unspliced: &Unsplice,
         frames: &mut NewFrames<'t>,
     ) -> Result<Option<Machine<'t>>, Mismatch> {
-        let Some(position) = unspliced.unwind() else {
+        let Some((_, first)) = unspliced.unwinding().first().copied() else {
             return Ok(None);
         };
         let (mut old, mut lasting) = self.old_frames().ok_or(unknown(0))?;
@@ -321,18 +321,23 @@ impl<'t> EditedFrames<'_, 't> {
                     .for_each(|slot| lasting.set(slot, Type::Top));
             }
         }
-        let frame = frames.added(position).filter(|frame| {
-            let mut slots = 0..frame.types.locals.len();
-            frame.types.stack == [Type::Object(Class::THROWABLE)]
-                && slots.all(|slot| {
-                    let found = frame.types.local(slot);
-                    found == Type::Top || found == lasting.local(slot)
-                })
-        });
-        let expected = "a stack map frame of the lasting types at the handler of Unwind";
-        let frame = frame.ok_or(Mismatch::new(expected, 0, position))?;
-        frame.wanted = true;
-        Ok(Some(frame.types.clone()))
+        let mut types: Option<Machine<'t>> = None;
+        for (_, position) in unspliced.unwinding() {
+            let frame = frames.added(*position).filter(|frame| {
+                let mut slots = 0..frame.types.locals.len();
+                frame.types.stack == [Type::Object(Class::THROWABLE)]
+                    && types.as_ref().is_none_or(|types| frame.types.is(types))
+                    && slots.all(|slot| {
+                        let found = frame.types.local(slot);
+                        found == Type::Top || found == lasting.local(slot)
+                    })
+            });
+            let expected = "a stack map frame of the lasting types at the handler of Unwind";
+            let frame = frame.ok_or(Mismatch::new(expected, 0, first))?;
+            frame.wanted = true;
+            types.get_or_insert_with(|| frame.types.clone());
+        }
+        Ok(types)
     }
 
     /// Checks the frame after an inverted branch: the types when the branch does not jump.

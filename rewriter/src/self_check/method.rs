@@ -13,6 +13,7 @@ use crate::self_check::mismatch::Mismatch;
 use crate::self_check::snippet::Host;
 use crate::self_check::tables::{same_handlers, same_table};
 use crate::self_check::unsplice::{Unsplice, UnspliceInput};
+use crate::self_check::unwinding::expected_rows;
 use crate::snippet::Snippet;
 use crate::splice::{ProbeWriter, Replacements, edit_index};
 
@@ -191,12 +192,9 @@ impl Pair<'_, '_> {
         unspliced.run(&work, *general)?;
         let rows = (before.exception_rows(), after.exception_rows());
         let covered = retyped.map_or(Ok(Vec::new()), EditedFrames::covered)?;
-        if !same_handlers(
-            rows,
-            before.bytes(),
-            (&covered, unwind.unwrap_or(0)),
-            unspliced,
-        ) {
+        let unwinding = expected_rows(&covered, before.bytes(), (planned, self.plan), unspliced)
+            .ok_or(Mismatch::new("the same exception ranges", 0, 0))?;
+        if !same_handlers(rows, before.bytes(), &unwinding, unspliced) {
             return Err(Mismatch::new("the same exception ranges", 0, 0));
         }
         let retyped = match unspliced.inverted() {

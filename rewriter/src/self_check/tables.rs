@@ -7,21 +7,22 @@ use crate::class::{
 use crate::cursor::{Cursor, u16_at};
 use crate::limits::MAX_EXTENDED_RANGES;
 use crate::self_check::unsplice::{FoundTrampoline, Unsplice};
+use crate::self_check::unwinding::ExpectedRow;
 use crate::splice::Positions;
 use jvms::opcode;
 
 /// Compares exception tables. The output must have the original rows with moved bcis, then rows for trampolines, then
-/// the ranges of `covered` for `Unwind`. `code` is the original code.
+/// those for `Unwind`. `code` is the original code.
 pub(super) fn same_handlers(
     (old, new): (&[[u8; 8]], &[[u8; 8]]),
     code: &[u8],
-    (covered, handler): (&[(u32, u32)], u32),
+    unwinding: &[ExpectedRow],
     unspliced: &Unsplice,
 ) -> bool {
     let Some((moved, added)) = new.split_at_checked(old.len()) else {
         return false;
     };
-    let around = added.len().checked_sub(covered.len());
+    let around = added.len().checked_sub(unwinding.len());
     let Some((around, added)) = around.and_then(|count| added.split_at_checked(count)) else {
         return false;
     };
@@ -36,17 +37,15 @@ pub(super) fn same_handlers(
         ];
         found == expected && old_kind == new_kind
     };
-    let covers = |((from, to), row): (&(u32, u32), &[u8; 8])| {
+    let covers = |((from, to, handler), row): (&ExpectedRow, &[u8; 8])| {
         let [s0, s1, e0, e1, h0, h1, 0, 0] = *row else {
             return false;
         };
-        unspliced.label(*from) == Some(number([s0, s1]))
-            && unspliced.end(*to) == Some(number([e0, e1]))
-            && handler == number([h0, h1])
+        *from == number([s0, s1]) && *to == number([e0, e1]) && *handler == number([h0, h1])
     };
     old.iter().zip(moved).all(same)
         && same_around_trampolines(old, around, unspliced)
-        && covered.iter().zip(added).all(covers)
+        && unwinding.iter().zip(added).all(covers)
 }
 
 /// Returns the required start of this row's range. It starts before the code inserted on fall-through if the same

@@ -72,6 +72,8 @@ pub(crate) struct Unsplice {
     offsets: Vec<u32>,
     /// The position of the handler of `Unwind`.
     unwind: Option<u32>,
+    /// The layers with code there, and the start of the code of each.
+    unwinding: Vec<(u16, u32)>,
     /// Inverted branches: bci, and the position after them.
     inverted: Vec<(u32, u32)>,
 }
@@ -138,8 +140,8 @@ impl Unsplice {
         self.offsets.get(from..to).unwrap_or_default()
     }
 
-    pub(crate) fn unwind(&self) -> Option<u32> {
-        self.unwind
+    pub(crate) fn unwinding(&self) -> &[(u16, u32)] {
+        &self.unwinding
     }
 
     /// Returns the label, or a position in the inserted code before it.
@@ -160,6 +162,7 @@ impl Unsplice {
         self.trampolines.clear();
         self.placed.clear();
         self.offsets.clear();
+        self.unwinding.clear();
         self.inverted.clear();
     }
 
@@ -363,7 +366,14 @@ impl Unsplice {
             return Ok(());
         };
         let bci = work.old.len() as u32;
-        let end = self.edits(work, &work.expected.unwind, bci as usize, start as usize)?;
+        let mut end = start as usize;
+        for key in &work.expected.unwind {
+            let layer = work.plan.layer(edit_index(*key));
+            if self.unwinding.last().is_none_or(|last| last.0 != layer) {
+                self.unwinding.push((layer, end as u32));
+            }
+            end = self.edit(work, *key, bci as usize, end)?;
+        }
         if work.new.get(end..) == Some(&[opcode::ATHROW]) {
             return Ok(());
         }

@@ -81,6 +81,80 @@ impl Snippet {
         &self.operations
     }
 
+    /// Returns the code with its own slots and labels moved up, to be a part of other code that has these.
+    fn moved(&self, slots: u32, labels: usize) -> impl Iterator<Item = Operation> {
+        let slot = move |slot: u16| u16::try_from(u32::from(slot) + slots).unwrap_or(u16::MAX);
+        let label = move |label: Label| Label(label.0.saturating_add(labels as u32));
+        self.operations
+            .iter()
+            .map(move |operation| match operation {
+                Operation::Local(code, at) => Operation::Local(*code, slot(*at)),
+                Operation::Increment(at, by) => Operation::Increment(slot(*at), *by),
+                Operation::Label(at) => Operation::Label(label(*at)),
+                Operation::Jump(code, at) => Operation::Jump(*code, label(*at)),
+                other => other.clone(),
+            })
+    }
+
+    /// Returns the code with `other` in place of the original instruction. Its slots follow the first `slots`.
+    pub(crate) fn with_original(mut self, other: &Snippet, slots: u32) -> Snippet {
+        let is_original = |operation: &Operation| matches!(operation, Operation::Original(_));
+        if let Some(at) = self.operations.iter().position(is_original) {
+            let code: Vec<Operation> = other.moved(slots, self.labels.len()).collect();
+            self.operations.splice(at..=at, code);
+            self.labels.extend_from_slice(&other.labels);
+        }
+        self
+    }
+
+    /// Appends other code, whose labels follow its own. Both may use the same slots.
+    pub(crate) fn add_code(&mut self, other: &Snippet) {
+        let code: Vec<Operation> = other.moved(0, self.labels.len()).collect();
+        self.operations.extend(code);
+        self.labels.extend_from_slice(&other.labels);
+    }
+
+    /// Checks for returns from the method.
+    pub(crate) fn returns(&self) -> bool {
+        self.operations.iter().any(is_return)
+    }
+
+    /// Returns the code with `exits` before each of its returns. Each of these finds the returned value on the stack. One
+    /// that ends without falling through replaces the following ones and the return.
+    pub(crate) fn with_exits(&self, exits: &[Snippet]) -> Snippet {
+        let mut made = Snippet {
+            operations: Vec::new(),
+            ..self.clone()
+        };
+        let slots = self.own_slots();
+        for operation in &self.operations {
+            let mut is_open = true;
+            if is_return(operation) {
+                for exit in exits {
+                    let code = exit.moved(slots, made.labels.len());
+                    made.operations.extend(code);
+                    made.labels.extend_from_slice(&exit.labels);
+                    is_open = exit.falls_through();
+                    if !is_open {
+                        break;
+                    }
+                }
+            }
+            if is_open {
+                made.operations.push(operation.clone());
+            }
+        }
+        made
+    }
+
+    /// Checks whether control can reach the end, by the last operation.
+    fn falls_through(&self) -> bool {
+        match self.operations.last() {
+            Some(Operation::Plain(code) | Operation::Jump(code, _)) => opcode::falls_through(*code),
+            _ => true,
+        }
+    }
+
     /// Appends the operations of other code, which has no labels.
     ///
     /// # Errors
@@ -137,6 +211,24 @@ impl Snippet {
     pub(crate) fn missing_label(&self) -> Option<Label> {
         let index = self.labels.iter().position(|placed| !placed)?;
         Some(Label(index as u32))
+    }
+
+    /// Returns the first store to one of its own slots that nothing reads: the index of the operation, and the slot.
+    #[must_use]
+    pub fn unread_store(&self) -> Option<(usize, u16)> {
+        let is_read = |slot: u16| {
+            self.operations.iter().any(|operation| match operation {
+                Operation::Local(code, read) => *code < opcode::ISTORE && *read == slot,
+                _ => false,
+            })
+        };
+        let mut all = self.operations.iter().enumerate();
+        all.find_map(|(at, operation)| match operation {
+            Operation::Local(code, slot) if *code >= opcode::ISTORE && !is_read(*slot) => {
+                Some((at, *slot))
+            }
+            _ => None,
+        })
     }
 
     /// Returns one more than the highest of its own slots.
@@ -209,6 +301,10 @@ impl Snippet {
             }
         }
     }
+}
+
+fn is_return(operation: &Operation) -> bool {
+    matches!(operation, Operation::Plain(code) if opcode::is_return(*code))
 }
 
 /// Each instruction is refused if it is unknown, if its operand does not suit it, or if the snippet is full.

@@ -47,8 +47,8 @@ pub(super) struct Placement<'o> {
     pub(crate) trampolines: Vec<(u32, u32)>,
     /// Inverted branches: bci, and the position after them.
     pub(crate) inverted: Vec<(u32, u32)>,
-    /// The start of the handler of `Unwind`.
-    pub(crate) unwind: Option<u32>,
+    /// The starts of the code at `Unwind`, one for each layer.
+    pub(crate) unwind: Vec<u32>,
 }
 
 /// Returns all added frames by position, each position once.
@@ -66,8 +66,8 @@ pub(super) fn extras<'t>(
         size: 0,
     };
     made.trampolines(class, &placement.trampolines)?;
-    if let Some(position) = placement.unwind {
-        made.add(position, thrown(analysis), None)?;
+    for position in &placement.unwind {
+        made.add(*position, thrown(analysis), None)?;
     }
     for placed in &placement.placed {
         let found = analysis

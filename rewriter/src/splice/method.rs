@@ -23,6 +23,7 @@ use crate::splice::replacements::Replacements;
 use crate::splice::report::Warning;
 use crate::splice::snippets::Snippets;
 use crate::splice::tables::{EdgeCode, exception_table, relocate};
+use crate::splice::unwinding::Unwinding;
 use crate::stack_map::FrameContext;
 use crate::typing::MethodContext;
 
@@ -120,12 +121,17 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
             true => emitter.finish(base, out),
             false => emitter.write(out),
         }
-        let covered = analysis
-            .as_ref()
-            .map_or(&[][..], |analysis| &analysis.covered);
+        let rows = match analysis.as_ref().filter(|found| !found.covered.is_empty()) {
+            None => Vec::new(),
+            Some(analysis) => {
+                let unwinding = Unwinding::of(positions, self.plan, inserts);
+                let inside = (&*positions, self.plan, inserts);
+                unwinding.rows(&analysis.covered, view.bytes(), inside)?
+            }
+        };
         exception_table(
             (view.exception_rows(), view.bytes()),
-            covered,
+            &rows,
             positions,
             edges,
             out,
@@ -255,7 +261,10 @@ impl<'s, 'a> MethodSplice<'s, '_, 'a> {
                 Some(_) => layout.inverted().collect(),
                 None => Vec::new(),
             },
-            unwind: (!analysis.covered.is_empty()).then_some(layout.unwind),
+            unwind: match analysis.covered.is_empty() {
+                true => Vec::new(),
+                false => Unwinding::of(layout, self.plan, inserts).starts().collect(),
+            },
         };
         extras(self.class, analysis, changes, &placement, layout)
     }

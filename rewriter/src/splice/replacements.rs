@@ -1,6 +1,7 @@
 //! The changed instructions of one method.
 
 use crate::class::{ClassFile, Code, Method};
+use crate::edits::Change;
 use crate::index::Bci;
 use crate::lowering::lower;
 use crate::plan::{Action, Edit, EditPlan, Location, SkipReason};
@@ -110,6 +111,7 @@ impl Replacements {
         self.note_starts(code)?;
         let known = Hierarchy::of(class);
         let target = ChangedMethod::new(class, method, code, &known);
+        let mut asked: Vec<(Bci, usize, &Change)> = Vec::new();
         for key in order {
             let edit = plan.edits().get(edit_index(*key)).copied();
             let Some(Edit {
@@ -128,19 +130,11 @@ impl Replacements {
             if self.starts.get(usize::from(bci)) != Some(&1) {
                 return Err(SkipReason::NoSuchLocation { bci });
             }
-            let wrong = |error| SkipReason::Change { bci, error };
-            let replacements = target.resolve(bci, change).map_err(wrong)?;
-            self.found.extend(
-                replacements
-                    .into_iter()
-                    .map(|replacement| LoweredReplacement {
-                        index: edit_index(*key),
-                        replacement,
-                        offsets: (0, 0),
-                        start: 0,
-                        end: 0,
-                    }),
-            );
+            asked.push((bci, edit_index(*key), change));
+        }
+        asked.sort_by_key(|asked| asked.0);
+        for same in asked.chunk_by(|a, b| a.0 == b.0) {
+            self.resolve_one(&target, same)?;
         }
         self.found.sort_by_key(|changed| changed.replacement.bci);
         let mut pairs = self.found.windows(2);
@@ -154,6 +148,39 @@ impl Replacements {
             }),
             None => Ok(()),
         }
+    }
+
+    /// Resolves the changes of one instruction, with the indices of their edits.
+    fn resolve_one(
+        &mut self,
+        target: &ChangedMethod<'_, '_>,
+        asked: &[(Bci, usize, &Change)],
+    ) -> Result<(), SkipReason> {
+        let Some((bci, first, _)) = asked.first().copied() else {
+            return Ok(());
+        };
+        let changes: Vec<&Change> = asked.iter().map(|asked| asked.2).collect();
+        let replacing = changes
+            .iter()
+            .filter(|change| !matches!(change, Change::Around(_)));
+        if replacing.count() > 1 {
+            return Err(SkipReason::ChangedTwice { bci });
+        }
+        let wrong = |error| SkipReason::Change { bci, error };
+        let replacements = target.resolve_all(bci, &changes).map_err(wrong)?;
+        let is_branching =
+            |change: &Change| matches!(change, Change::Around(code) if code.is_branching());
+        let branching = asked.iter().find(|asked| is_branching(asked.2));
+        let index = branching.map_or(first, |asked| asked.1);
+        let all = replacements.into_iter();
+        self.found.extend(all.map(|replacement| LoweredReplacement {
+            index,
+            replacement,
+            offsets: (0, 0),
+            start: 0,
+            end: 0,
+        }));
+        Ok(())
     }
 
     fn note_starts(&mut self, code: &Code<'_, '_>) -> Result<(), SkipReason> {

@@ -14,15 +14,17 @@ use crate::splice::layout::Layout;
 use crate::splice::positions::Positions;
 use jvms::opcode;
 
-fn bad_bci(bci: u32) -> SkipReason {
+/// Start and end of a range, and the position of its handler.
+pub(crate) type UnwindRow = (u32, u32, u32);
+
+pub(crate) fn bad_bci(bci: u32) -> SkipReason {
     ReadError::BadInstruction { bci, offset: 0 }.into()
 }
 
-/// Appends the exception table with its count: the method's own rows, rows for trampolines, then rows for the ranges
-/// (start, end) in `covered` for `Unwind`.
+/// Appends the exception table with its count: the method's own rows, rows for trampolines, then those for `Unwind`.
 pub(crate) fn exception_table(
     (handlers, code): (&[[u8; 8]], &[u8]),
-    covered: &[(u32, u32)],
+    unwinding: &[UnwindRow],
     layout: &Layout,
     edges: &mut Vec<EdgeCode>,
     out: &mut Vec<u8>,
@@ -31,7 +33,11 @@ pub(crate) fn exception_table(
     out.extend_from_slice(&[0; 2]);
     exceptions(handlers, code, layout, out)?;
     around_edges(handlers, layout, edges, out);
-    covered_ranges(covered, layout, layout.unwind, out)?;
+    for (start, end, handler) in unwinding {
+        for item in [*start, *end, *handler, 0] {
+            out.extend_from_slice(&u2(item).to_be_bytes());
+        }
+    }
     let count = (out.len() - count_at) >> 3;
     let count = u16::try_from(count).map_err(|_| SkipReason::TooManyHandlers)?;
     write_at(out, count_at, &count.to_be_bytes());
@@ -95,23 +101,6 @@ fn write_row((from, to): (u32, u32), row: &[u8; 8], layout: &Layout, out: &mut V
         out.extend_from_slice(&u2(item).to_be_bytes());
     }
     out.extend_from_slice(&[t0, t1]);
-}
-
-/// Appends a row of the exception table for each range that `Unwind` covers.
-fn covered_ranges(
-    covered: &[(u32, u32)],
-    layout: &Layout,
-    handler: u32,
-    out: &mut Vec<u8>,
-) -> Result<(), SkipReason> {
-    for (from, to) in covered {
-        let ends = layout.label(*from).zip(layout.end(*to));
-        let (start, end) = ends.ok_or_else(|| bad_bci(*to))?;
-        for item in [start, end, handler, 0] {
-            out.extend_from_slice(&u2(item).to_be_bytes());
-        }
-    }
-    Ok(())
 }
 
 /// Appends the exception table's rows.

@@ -227,7 +227,7 @@ fn unsuitable_code_around_instructions_is_refused_with_the_reason() {
     for (change, expected) in [
         (
             snippet(|_| ()),
-            "operation 0: it must proceed with the instruction; use remove to drop an instruction",
+            "operation 0: it must proceed with the instruction; redirect_call, redirect_field and remove take its place",
         ),
         (
             snippet(|code| {

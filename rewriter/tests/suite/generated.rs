@@ -481,7 +481,8 @@ pub fn merge(bytes: &[u8]) -> u32 {
     let class = ClassFile::read(&class).expect("a class that was read before");
     let plans = [generator.plan(&class, true), generator.plan(&class, true)];
     let part = |by, plan, hits| PluginPlan { by, plan, hits };
-    if let Ok(alone) = EditPlan::merge(&[part("a", &plans[0], 0)]) {
+    if let Ok(alone) = EditPlan::merge(&class, &[part("a", &plans[0], 0)]) {
+        let alone = alone.plan;
         let (mut scratch, mut out, mut merged) = (Scratch::default(), Vec::new(), Vec::new());
         drop(splice(
             &class,
@@ -499,8 +500,9 @@ pub fn merge(bytes: &[u8]) -> u32 {
         ));
         assert_eq!(out, merged, "one plan merged is that plan");
     }
-    match EditPlan::merge(&[part("a", &plans[0], 0), part("b", &plans[1], 100)]) {
-        Ok(plan) => apply(&class, &plan),
+    let parts = [part("a", &plans[0], 0), part("b", &plans[1], 100)];
+    match EditPlan::merge(&class, &parts) {
+        Ok(merged) => apply(&class, &merged.plan),
         Err(conflict) => conflict.to_string().len() as u32 & 1,
     }
 }

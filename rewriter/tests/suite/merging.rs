@@ -2,11 +2,12 @@
 
 use jvms::opcode;
 use rewriter::{
-    Action, Assemble, Bci, Change, ClassEdit, Conflict, EditPlan, InsertionPoint, Location, Member,
-    MethodIndex, NewField, PluginPlan, PrefixedNative, Snippet,
+    Action, Assemble, Bci, Change, ClassEdit, ClassFile, Conflict, EditPlan, InsertionPoint,
+    LeftOut, Location, Member, MergedPlan, MethodIndex, NewField, PluginPlan, PrefixedNative,
+    Snippet,
 };
 
-use crate::fixtures::hits;
+use crate::fixtures::{SHAPES, hits};
 
 const METHOD: MethodIndex = MethodIndex(3);
 
@@ -22,8 +23,15 @@ fn class_edits(edits: &[ClassEdit]) -> EditPlan {
     plan
 }
 
+fn merge(parts: &[PluginPlan<'_>]) -> Result<MergedPlan, Conflict> {
+    let class = ClassFile::read(SHAPES).expect("a class");
+    EditPlan::merge(&class, parts)
+}
+
 fn merged(first: &EditPlan, second: &EditPlan) -> Result<EditPlan, Conflict> {
-    EditPlan::merge(&[part("a", first, 0), part("b", second, 0)])
+    let merged = merge(&[part("a", first, 0), part("b", second, 0)])?;
+    assert_eq!(merged.left_out, []);
+    Ok(merged.plan)
 }
 
 fn returning() -> Snippet {
@@ -60,7 +68,7 @@ fn merged_edits_keep_the_order_of_plans_and_renumber_probes() {
     second.insert(site, returning()).unwrap();
     second.count(site, 0).unwrap();
     let parts = [part("a", &first, 10), part("b", &second, 40)];
-    let merged = EditPlan::merge(&parts).unwrap();
+    let merged = merge(&parts).unwrap().plan;
     let actions: Vec<_> = merged.edits().iter().map(|edit| edit.action).collect();
     assert_eq!(
         actions[..3],
@@ -80,9 +88,9 @@ fn single_plan_stays_unchanged() {
     plan.edit_class(body()).unwrap();
     plan.edit_class(field("f")).unwrap();
     plan.change(METHOD, Bci(4), Change::Remove(None)).unwrap();
-    let merged = EditPlan::merge(&[part("a", &plan, 0)]).unwrap();
+    let merged = merge(&[part("a", &plan, 0)]).unwrap().plan;
     assert_eq!(merged, plan);
-    assert_eq!(EditPlan::merge(&[]).unwrap(), EditPlan::new());
+    assert_eq!(merge(&[]).unwrap(), MergedPlan::default());
 }
 
 #[test]
@@ -121,17 +129,7 @@ fn exclusive_edits_conflict_and_name_the_plans() {
     if let ClassEdit::RenameMember { to, .. } = &mut other {
         *to = "o".to_owned();
     }
-    let changed = |change| {
-        let mut plan = EditPlan::new();
-        plan.change(METHOD, Bci(7), change).unwrap();
-        plan
-    };
     let cases = [
-        (
-            class_edits(&[body()]),
-            class_edits(&[body()]),
-            "replace or wrap method 3",
-        ),
         (
             class_edits(std::slice::from_ref(&wrapper)),
             class_edits(&[wrapper]),
@@ -147,14 +145,6 @@ fn exclusive_edits_conflict_and_name_the_plans() {
             class_edits(&[other]),
             "rename x/A.m:()V",
         ),
-        (
-            changed(Change::Remove(None)),
-            changed(Change::New {
-                class: "x/B".to_owned(),
-                cast: false,
-            }),
-            "change the instruction at bci 7 of method 3",
-        ),
     ];
     for (first, second, what) in cases {
         let expected = Conflict::Both {
@@ -164,13 +154,39 @@ fn exclusive_edits_conflict_and_name_the_plans() {
         };
         assert_eq!(merged(&first, &second), Err(expected));
     }
-    let edited = hits(METHOD, &[Location::Entry]);
-    let expected = Conflict::ReplacedAndEdited {
-        method: METHOD,
-        replacing: "b".to_owned(),
-        editing: "a".to_owned(),
-    };
-    assert_eq!(merged(&edited, &class_edits(&[body()])), Err(expected));
     let elsewhere = hits(MethodIndex(2), &[Location::Entry]);
     merged(&elsewhere, &class_edits(&[body()])).unwrap();
+}
+
+#[test]
+fn outermost_of_several_replacements_applies() {
+    let changed = |change| {
+        let mut plan = EditPlan::new();
+        plan.change(METHOD, Bci(7), change).unwrap();
+        plan
+    };
+    let (first, second) = (changed(Change::Remove(None)), class_edits(&[body()]));
+    let new = Change::New {
+        class: "x/B".to_owned(),
+        cast: false,
+    };
+    for (plans, cause) in [
+        (
+            [first.clone(), changed(new)],
+            "plugin `a`, which is further out, replaces the instruction at bci 7",
+        ),
+        (
+            [second.clone(), second],
+            "plugin `a`, which is further out, replaces its body",
+        ),
+    ] {
+        let merged = merge(&[part("a", &plans[0], 0), part("b", &plans[1], 0)]).unwrap();
+        let expected = LeftOut {
+            method: METHOD,
+            by: "b".to_owned(),
+            cause: cause.to_owned(),
+        };
+        assert_eq!(merged.left_out, [expected]);
+        assert_eq!(merged.plan.to_string(), plans[0].to_string());
+    }
 }

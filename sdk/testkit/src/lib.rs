@@ -310,8 +310,11 @@ impl Transformed {
             plan: asked,
             hits: 0,
         };
-        let merged = EditPlan::merge(&[part]);
-        let mut plan = merged.unwrap_or_else(|conflict| panic!("the plan conflicts: {conflict}"));
+        let class = ClassFile::read(&self.bytes)
+            .unwrap_or_else(|error| panic!("the bytes are not a class file: {error}"));
+        let merged = EditPlan::merge(&class, &[part]);
+        let merged = merged.unwrap_or_else(|conflict| panic!("the plan conflicts: {conflict}"));
+        let mut plan = merged.plan;
         for edit in asked.edits() {
             if let Action::Count(number) = edit.action {
                 let code = plan_rules::counter::increment(

@@ -49,6 +49,16 @@ impl Edited {
         (method.index(), found.expect("such an instruction").bci)
     }
 
+    /// Returns the last instruction with this opcode in a method.
+    pub fn last(&self, method: &str, wanted: u8) -> (MethodIndex, Bci) {
+        let class = self.class();
+        let method = find(&class, method);
+        let code = method.code().expect("readable code").expect("code");
+        let instructions = code.instructions().map(Result::unwrap);
+        let found = instructions.filter(|found| found.opcode == wanted).last();
+        (method.index(), found.expect("such an instruction").bci)
+    }
+
     fn splice(&self, plan: &EditPlan) -> (Vec<u8>, SpliceReport) {
         let class = self.class();
         let (mut scratch, mut out) = (Scratch::default(), Vec::new());

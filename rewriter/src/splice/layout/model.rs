@@ -161,7 +161,7 @@ impl Layout {
     }
 
     #[inline]
-    fn gap(&self, bci: u32) -> Option<&Gap> {
+    pub(crate) fn gap(&self, bci: u32) -> Option<&Gap> {
         let index = self.gaps.binary_search_by_key(&bci, |gap| gap.bci).ok()?;
         self.gaps.get(index)
     }
