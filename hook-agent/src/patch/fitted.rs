@@ -9,11 +9,14 @@ use crate::patch::target::Target;
 use class_versions::content;
 use class_versions::fitting::{self, Pair};
 use control::patch::BrokenRule;
+use host::structural_edits::with_prefixed_natives;
 use rewriter::ClassFile;
+use std::borrow::Cow;
 
 /// Makes new class files fit the loaded classes: numbers that the compiler assigned agree, and members that the JVM
 /// cannot add move to companions. If several loaders have a class, the first decides.
 pub(super) fn fit(jvm: Jvm<'_>, new: &mut [NewClass], targets: &[Target], stack: &Stack) {
+    prefix_natives(new, targets);
     let fitted = {
         let pairs: Vec<Pair<'_>> = new
             .iter()
@@ -42,6 +45,21 @@ pub(super) fn fit(jvm: Jvm<'_>, new: &mut [NewClass], targets: &[Target], stack:
         class.companions = fitted.companions;
         class.refused = fitted.refused;
         class.needs = fitted.needs;
+    }
+}
+
+/// Gives new class files the wrappers of native methods that the loaded classes have. A native method would otherwise
+/// differ from its wrapper.
+fn prefix_natives(new: &mut [NewClass], targets: &[Target]) {
+    for class in new {
+        let mut named = targets.iter().filter(|it| it.name == class.name);
+        let loaded = named.find(|target| target.loaded.is_some());
+        let Some(old) = loaded.and_then(Target::file) else {
+            continue;
+        };
+        if let Cow::Owned(bytes) = with_prefixed_natives(&class.bytes, old) {
+            class.bytes = bytes;
+        }
     }
 }
 

@@ -158,21 +158,34 @@ pub(super) fn merge(
     let memory = std::mem::take(&mut memory.plan);
     let merged = EditPlan::merge_with(target, &parts, memory)
         .map_err(|conflict| PluginFailure::new(codes::H0304, conflict.to_string()))?;
-    let mut partly = layers.partly;
-    partly.extend(merged.left_out.into_iter().filter_map(|left| {
+    let mut left_alone = (layers.skipped, layers.partly);
+    for left in merged.left_out {
         let cause = format!("edits of plugin `{}` are left out: {}", left.by, left.cause);
         let method = match there {
-            None => left.method,
-            Some(there) => index_of(class.class(), there, left.method)?,
+            None => Some(left.method),
+            Some(there) => index_of(class.class(), there, left.method),
         };
-        Some((method, cause))
-    }));
+        let mut plans = plans.iter().filter(|layer| layer.by == left.by);
+        let is_unmeasured = plans.any(|layer| has_probes(&layer.plan, left.method));
+        let list = match is_unmeasured {
+            true => &mut left_alone.0,
+            false => &mut left_alone.1,
+        };
+        list.extend(method.map(|method| (method, cause)));
+    }
+    let (skipped, partly) = left_alone;
     Ok(MergedPlan {
         array,
         plan: merged.plan,
-        skipped: layers.skipped,
+        skipped,
         partly,
     })
+}
+
+/// Checks whether a plan has probes in a method.
+fn has_probes(plan: &EditPlan, method: MethodIndex) -> bool {
+    let mut edits = plan.edits().iter();
+    edits.any(|edit| edit.point.method == method && edit.action.probe().is_some())
 }
 
 /// The plan of a layer.
@@ -251,8 +264,10 @@ impl Layers<'_, '_> {
                 add(&mut self.skipped, method, reason.to_string());
                 continue;
             };
-            let index = index_of(there, class, method);
-            let Some(index) = index.filter(|_| *by != asked.plugin.name) else {
+            // Some of its probes would tell the wrong part of a method as executed.
+            let is_kept = *by != asked.plugin.name && !has_probes(plan, method);
+            let index = index_of(there, class, method).filter(|_| is_kept);
+            let Some(index) = index else {
                 let cause = format!("plugin `{by}` replaced its code: {reason}");
                 add(&mut self.skipped, method, cause);
                 continue;
