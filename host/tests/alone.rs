@@ -149,7 +149,7 @@ fn code_of(bytes: &[u8], name: &str) -> Vec<u8> {
     code.bytes().to_vec()
 }
 
-/// The plugin replaces the code of `both`; of the others' edits in that method, those at its entry and exits remain.
+/// The plugin replaces the code of `both`; probes of others in that method no longer fit.
 #[test]
 fn edits_of_others_apply_to_unchanged_methods_of_a_replacement() {
     let (alone, replaced, _) = transform(vec![asking("one", "replace")], &table());
@@ -169,7 +169,7 @@ fn edits_of_others_apply_to_unchanged_methods_of_a_replacement() {
         let told: Vec<_> = told
             .map(|it| (it.method.as_str(), it.text.as_str()))
             .collect();
-        let text = "plugin `one` replaced its code, so only edits of plugin `two` at its entry and exits remain";
+        let text = "plugin `one` replaced its code: the code from the JVM differs at bci 0";
         assert_eq!(told, [("both()I", text)]);
     }
     let (outcome, own, _) = transform(vec![asking("one", "replace-and-hits")], &table());
