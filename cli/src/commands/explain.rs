@@ -48,7 +48,7 @@ pub struct Explain {
     /// Settings of the plugin.
     #[arg(long, value_name = "FILE", help = PLUGIN_CONFIG)]
     pub config: Option<PathBuf>,
-    /// Add the edits of this plugin, and show the order of the plugins; repeatable
+    /// Add the edits of this plugin, and show the order; repeatable
     #[arg(long, value_name = "PLUGIN")]
     pub beside: Vec<String>,
     /// Show the difference between the original and the changed class
