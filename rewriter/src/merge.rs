@@ -44,6 +44,8 @@ pub struct LeftOut {
     pub by: String,
     /// The reason as text.
     pub cause: String,
+    /// True if the plan's probes in the method are left out, so that it is not measured.
+    pub is_unmeasured: bool,
 }
 
 /// The reason why plans cannot be merged.
@@ -380,6 +382,7 @@ impl<'p> Merge<'p> {
                 method: *method,
                 by: by.to_owned(),
                 cause: format!("plugin `{first}`, which is further out, replaces its body"),
+                is_unmeasured: false,
             });
             return Ok(false);
         }
@@ -504,6 +507,7 @@ impl<'p> Merge<'p> {
                     cause: format!(
                         "plugin `{by}` replaces its body, so only edits at its entry and exits remain"
                     ),
+                    is_unmeasured: part.plan.has_probes(method),
                 });
             }
         }
@@ -585,6 +589,7 @@ impl<'p> Merge<'p> {
             cause: format!(
                 "plugin `{first}`, which is further out, replaces the instruction at bci {bci}"
             ),
+            is_unmeasured: false,
         });
         false
     }

@@ -1,8 +1,8 @@
 //! Merges the plans of all plugins, assigns array indices to their probes, and generates the code
 //! of spans and counters.
 //!
-//! Each plugin is two layers, in the order of the plugins: the code that records its spans, counts and
-//! events, and inside of it its edits. See [`EditPlan::merge`].
+//! Each plugin has two layers, in the order of the plugins. The outer one records its spans, counts and
+//! events, and the inner one has its edits. See [`EditPlan::merge`].
 
 use std::borrow::Cow;
 
@@ -165,9 +165,7 @@ pub(super) fn merge(
             None => Some(left.method),
             Some(there) => index_of(class.class(), there, left.method),
         };
-        let mut plans = plans.iter().filter(|layer| layer.by == left.by);
-        let is_unmeasured = plans.any(|layer| has_probes(&layer.plan, left.method));
-        let list = match is_unmeasured {
+        let list = match left.is_unmeasured {
             true => &mut left_alone.0,
             false => &mut left_alone.1,
         };
@@ -180,12 +178,6 @@ pub(super) fn merge(
         skipped,
         partly,
     })
-}
-
-/// Checks whether a plan has probes in a method.
-fn has_probes(plan: &EditPlan, method: MethodIndex) -> bool {
-    let mut edits = plan.edits().iter();
-    edits.any(|edit| edit.point.method == method && edit.action.probe().is_some())
 }
 
 /// The plan of a layer.
@@ -264,8 +256,8 @@ impl Layers<'_, '_> {
                 add(&mut self.skipped, method, reason.to_string());
                 continue;
             };
-            // Some of its probes would tell the wrong part of a method as executed.
-            let is_kept = *by != asked.plugin.name && !has_probes(plan, method);
+            // Probes at the entry and exits alone would not show what ran in between.
+            let is_kept = *by != asked.plugin.name && !plan.has_probes(method);
             let index = index_of(there, class, method).filter(|_| is_kept);
             let Some(index) = index else {
                 let cause = format!("plugin `{by}` replaced its code: {reason}");

@@ -1,13 +1,12 @@
 //! Declarations of a class in attributes other than code. Malformed parts are left out.
 
 use crate::class::attribute::{Attribute, Attributes, skip_attributes};
-use crate::class::field::Field;
 use crate::class::file::ClassFile;
 use crate::class::method::Method;
 use crate::cursor::{Cursor, u16_at, u16s};
 use crate::index::PoolIndex;
+use crate::limits::{PREVIEW, STRICT_FIELDS_SINCE};
 use crate::pool::ConstantPool;
-use jvms::access_flags::ACC_STRICT_INIT;
 use jvms::modified_utf8::Utf8;
 
 /// An entry of `InnerClasses` (JVMS 4.7.6).
@@ -99,11 +98,13 @@ impl<'a> ClassFile<'a> {
         })
     }
 
-    /// Checks whether any field needs a value before the constructor calls `super()` (`ACC_STRICT_INIT`, preview in
-    /// JDK 28).
+    /// Checks whether any field needs a value before the constructor calls `super()`.
     pub(crate) fn has_strict_fields(&self) -> bool {
-        let is_strict = |field: Field<'_, '_>| field.access_flags() & ACC_STRICT_INIT != 0;
-        self.fields().any(is_strict)
+        let is_known = match self.major_version() {
+            STRICT_FIELDS_SINCE => self.minor_version() == PREVIEW,
+            major => major > STRICT_FIELDS_SINCE,
+        };
+        is_known && self.fields().any(|field| field.is_strict())
     }
 
     /// Returns the components, if the class is a record.

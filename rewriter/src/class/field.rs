@@ -5,6 +5,7 @@ use crate::class::attribute::{Attributes, skip_attributes};
 use crate::class::file::ClassFile;
 use crate::cursor::{Cursor, u16_at};
 use crate::index::PoolIndex;
+use jvms::access_flags::{ACC_STATIC, ACC_STRICT_INIT};
 use jvms::modified_utf8::Utf8;
 
 /// One field of a [`ClassFile`].
@@ -23,6 +24,11 @@ impl<'c, 'a> Field<'c, 'a> {
     fn text(&self, at: usize) -> Utf8<'a> {
         let index = PoolIndex(self.item(at));
         self.class.pool().utf8(index).unwrap_or_default()
+    }
+
+    /// Checks for an instance field with `ACC_STRICT_INIT` (preview in JDK 28).
+    pub(crate) fn is_strict(&self) -> bool {
+        self.access_flags() & (ACC_STRICT_INIT | ACC_STATIC) == ACC_STRICT_INIT
     }
 
     /// Returns its `access_flags` (JVMS table 4.5-A).

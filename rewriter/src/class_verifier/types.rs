@@ -8,7 +8,7 @@ use crate::class_verifier::operands::Operands;
 use crate::index::PoolIndex;
 use crate::limits::{FRAMES_REQUIRED_SINCE, FRAMES_SINCE};
 use crate::self_check::{Machine, Source};
-use crate::typing::{Class, FrameReader, Origin, Type, UnsetFields};
+use crate::typing::{Class, FrameReader, Origin, Type};
 use jvms::opcode::*;
 
 /// Maximum number of types in the frames of one method. The same limit holds for the handlers of all its instructions.
@@ -143,8 +143,7 @@ impl<'t> Path<'t> {
             self.is_constructed = true;
             let called = source.pool.member_ref(found.pool_index()?)?.owner;
             let calls_this = source.this == Class::named(called.as_bytes());
-            let is_whole = self.machine.unset_fields == UnsetFields::default();
-            return (calls_this || is_whole).then_some(());
+            return (calls_this || self.machine.unset_fields.is_empty()).then_some(());
         }
         Some(())
     }

@@ -110,6 +110,13 @@ impl EditPlan {
         highest.map_or(0, |probe| probe.saturating_add(1))
     }
 
+    /// Checks whether any edit of a method is a probe.
+    #[must_use]
+    pub fn has_probes(&self, method: MethodIndex) -> bool {
+        let mut edits = self.edits.iter();
+        edits.any(|edit| edit.point.method == method && edit.action.probe().is_some())
+    }
+
     /// Adds an edit without checking its insertion point; see [`PlanBuilder`](crate::PlanBuilder) and
     /// [`EditPlan::check`].
     ///

@@ -9,7 +9,7 @@ use crate::stack_map::{
     FollowedType, FrameContext, FrameKind, FrameState, StackMapReader, UnsetFieldList,
     VerificationType, item, parameter_name,
 };
-use crate::typing::{FrameReader, Origin, UnsetFields};
+use crate::typing::{FrameReader, Origin};
 
 /// Both tables of one method.
 pub(crate) struct FramePair<'p, 'a> {
@@ -151,9 +151,9 @@ fn has_fields_of(pair: &FramePair<'_, '_>, target: u32, listed: UnsetFieldList<'
     let Ok(mut old) = FrameReader::new(&method, table, pair.limits, Origin::Method) else {
         return false;
     };
-    let mut new = UnsetFields::default();
     while let Ok(Some(bci)) = old.next() {
         if bci == target {
+            let mut new = old.unset_fields.clone();
             let read = new.take_listed(listed, pair.output.pool(), bci);
             return read.is_ok() && listed != UnsetFieldList::NONE && new == old.unset_fields;
         }

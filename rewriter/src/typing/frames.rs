@@ -3,11 +3,10 @@
 use crate::class::{Attribute, Method};
 use crate::error::ReadError;
 use crate::index::PoolIndex;
-use crate::limits::{PREVIEW, STRICT_FIELDS_SINCE};
 use crate::plan::SkipReason;
 use crate::pool::{ConstantPool, PoolWriter};
 use crate::stack_map::{
-    Deltas, Frame, FrameKind, StackMapReader, UnsetFieldList, VerificationType, bad_frame, item,
+    Deltas, Frame, FrameKind, StackMapReader, VerificationType, bad_frame, item,
 };
 use crate::typing::types::{Class, Origin, Type};
 use crate::typing::unset_fields::UnsetFields;
@@ -49,10 +48,6 @@ pub(crate) struct FrameReader<'p, 't> {
     pub(crate) frame: Frame<Type<'t>>,
     /// The strict fields without a value at the current frame.
     pub(crate) unset_fields: UnsetFields<'t>,
-    /// Those at the entry.
-    strict_fields: UnsetFields<'t>,
-    /// True if the release of the class file has frames that list such fields.
-    has_lists: bool,
 }
 
 impl<'p, 't> FrameReader<'p, 't> {
@@ -72,11 +67,6 @@ impl<'p, 't> FrameReader<'p, 't> {
             head: table.frame()?,
             table,
             unset_fields: UnsetFields::at_entry(method),
-            strict_fields: UnsetFields::at_entry(method),
-            has_lists: match method.class().major_version() {
-                STRICT_FIELDS_SINCE => method.class().minor_version() == PREVIEW,
-                major => major > STRICT_FIELDS_SINCE,
-            },
             limits,
             origin,
             seen: 0,
@@ -106,13 +96,7 @@ impl<'p, 't> FrameReader<'p, 't> {
             .apply((kind, bci), &mut self.table, self.limits, read)?;
         self.check(bci)?;
         let list = self.table.unset_fields();
-        if list != UnsetFieldList::NONE {
-            self.unset_fields.take_listed(list, pool, bci)?;
-            let is_known = self.unset_fields.is_within(&self.strict_fields);
-            if !is_known || !self.has_lists {
-                return Err(bad_frame(bci, self.table.offset()).into());
-            }
-        }
+        self.unset_fields.take_listed(list, pool, bci)?;
         self.head = self.table.frame()?;
         self.seen += self.frame.locals.len();
         if self.seen > MOST_TYPES {

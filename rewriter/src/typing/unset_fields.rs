@@ -7,35 +7,50 @@ use crate::error::ReadError;
 use crate::pool::{ConstantPool, PoolWriter};
 use crate::stack_map::{UnsetFieldList, bad_frame};
 use crate::typing::types::Type;
-use jvms::access_flags::{ACC_STATIC, ACC_STRICT_INIT};
 use jvms::opcode;
 
-/// The strict fields (`ACC_STRICT_INIT`, preview in JDK 28) without a value, each with name and descriptor.
-///
-/// A constructor assigns all of them before it calls `super()`. Up to there, frames have the fields that are left.
-/// Other methods have none.
+/// A field, by name and descriptor.
+type Field<'t> = (&'t [u8], &'t [u8]);
+
+/// The strict fields (`ACC_STRICT_INIT`, preview in JDK 28) that have no value yet in a constructor. It assigns all of
+/// them before it calls `super()`. Other methods have none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct UnsetFields<'t>(BTreeSet<(&'t [u8], &'t [u8])>);
+pub(crate) struct UnsetFields<'t> {
+    left: BTreeSet<Field<'t>>,
+    /// All strict fields of the class.
+    strict: BTreeSet<Field<'t>>,
+}
 
 impl<'t> UnsetFields<'t> {
     /// Returns the fields at the entry of a method.
     pub(crate) fn at_entry(method: &Method<'_, 't>) -> Self {
-        if !method.is_constructor() {
+        let class = method.class();
+        if !method.is_constructor() || !class.has_strict_fields() {
             return Self::default();
         }
-        let is_strict = |flags: u16| flags & (ACC_STRICT_INIT | ACC_STATIC) == ACC_STRICT_INIT;
-        let fields = method.class().fields();
-        let strict = fields.filter(|field| is_strict(field.access_flags()));
+        let strict = class.fields().filter(|field| field.is_strict());
         let named = strict.map(|field| (field.name().as_bytes(), field.descriptor().as_bytes()));
-        UnsetFields(named.collect())
+        let strict: BTreeSet<Field<'t>> = named.collect();
+        UnsetFields {
+            left: strict.clone(),
+            strict,
+        }
     }
 
-    /// Returns whether each of these fields is also one of `others`.
+    /// Checks whether all strict fields have a value.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.left.is_empty()
+    }
+
+    /// Checks whether each of these fields is also one of `others`.
     pub(crate) fn is_within(&self, others: &Self) -> bool {
-        self.0.is_subset(&others.0)
+        self.left.is_subset(&others.left)
     }
 
-    /// Takes the fields of a frame at `bci` that lists them. Without a list, they are those of the frame before.
+    /// Takes the fields that a frame at `bci` lists. A frame without a list has those of the frame before.
+    ///
+    /// # Errors
+    /// If the method has no strict fields, or the list names another field.
     pub(crate) fn take_listed(
         &mut self,
         list: UnsetFieldList<'t>,
@@ -45,12 +60,14 @@ impl<'t> UnsetFields<'t> {
         let Some(indices) = list.indices() else {
             return Ok(());
         };
-        self.0.clear();
-        for index in indices {
-            let field = pool.name_and_type(index);
-            let (name, descriptor) = field.ok_or_else(|| bad_frame(bci, 0))?;
-            self.0.insert((name.as_bytes(), descriptor.as_bytes()));
-        }
+        let field = |index| {
+            let (name, descriptor) = pool.name_and_type(index)?;
+            let field = (name.as_bytes(), descriptor.as_bytes());
+            self.strict.contains(&field).then_some(field)
+        };
+        let listed = indices.map(field).collect::<Option<BTreeSet<_>>>();
+        let listed = listed.filter(|_| !self.strict.is_empty());
+        self.left = listed.ok_or_else(|| bad_frame(bci, 0))?;
         Ok(())
     }
 
@@ -73,13 +90,13 @@ impl<'t> UnsetFields<'t> {
 
     /// Removes a field.
     pub(crate) fn assign(&mut self, name: &'t [u8], descriptor: &'t [u8]) {
-        self.0.remove(&(name, descriptor));
+        self.left.remove(&(name, descriptor));
     }
 
     /// Appends the list of a frame, behind which the frame follows; `None` if the pool is full.
     pub(crate) fn write(&self, pool: &mut PoolWriter, out: &mut Vec<u8>) -> Option<()> {
         let mut indices = Vec::new();
-        for (name, descriptor) in &self.0 {
+        for (name, descriptor) in &self.left {
             let (name, descriptor) = (pool.utf8(name)?, pool.utf8(descriptor)?);
             let index = pool.name_and_type(name, descriptor)?;
             indices.extend_from_slice(&index.to_be_bytes());

@@ -185,6 +185,7 @@ fn outermost_of_several_replacements_applies() {
             method: METHOD,
             by: "b".to_owned(),
             cause: cause.to_owned(),
+            is_unmeasured: false,
         };
         assert_eq!(merged.left_out, [expected]);
         assert_eq!(merged.plan.to_string(), plans[0].to_string());
