@@ -378,7 +378,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Returns the index of a method among those that give values to the exit; `None` if only one does.
+    /// Returns the index of a method among those that give values to the exit. A single such method needs no index.
     fn place(&self, name: &str) -> Option<i32> {
         let mut givers = self.advice.givers();
         let several = self.advice.givers().count() > 1;
@@ -494,27 +494,16 @@ impl<'a> Body<'a> {
     }
 }
 
-/// Returns the place of a type in the order of the instructions: `int`, `long`, `float`, `double`, reference.
-fn family(found: Option<FieldType<'_>>) -> u8 {
-    match found {
-        Some(FieldType::Base(BaseType::Long)) => 1,
-        Some(FieldType::Base(BaseType::Float)) => 2,
-        Some(FieldType::Base(BaseType::Double)) => 3,
-        Some(FieldType::Base(_)) => 0,
-        _ => 4,
-    }
-}
-
 fn load_opcode(found: Option<FieldType<'_>>) -> u8 {
-    opcode::ILOAD + family(found)
+    found.map_or(opcode::ALOAD, FieldType::load_opcode)
 }
 
 fn store_opcode(found: Option<FieldType<'_>>) -> u8 {
-    opcode::ISTORE + family(found)
+    found.map_or(opcode::ASTORE, FieldType::store_opcode)
 }
 
 fn return_opcode(found: Option<FieldType<'_>>) -> u8 {
-    opcode::IRETURN + family(found)
+    found.map_or(opcode::ARETURN, FieldType::return_opcode)
 }
 
 fn slots_of(descriptor: &str) -> u16 {

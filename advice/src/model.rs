@@ -7,7 +7,7 @@ use globs::Pattern;
 use jvms::access_flags::{ACC_FINAL, ACC_INTERFACE, ACC_PRIVATE, ACC_STATIC};
 use jvms::descriptor::{FieldType, MethodDescriptor};
 use jvms::names;
-use rewriter::{ClassFile, DeclaredValue, Method, PoolIndex};
+use rewriter::{ClassFile, DeclaredValue, Method};
 
 use crate::annotations::Found;
 use crate::api::PACKAGE;
@@ -298,9 +298,7 @@ fn needed<'c, 'a>(
             continue;
         };
         if wanted.insert(name) {
-            let pool = class.pool();
-            let named = (1..pool.count()).filter_map(|index| pool.class_name(PoolIndex(index)));
-            next.extend(named.map(|found| {
+            next.extend(class.pool().class_names().map(|found| {
                 let name = found.to_str_lossless();
                 let element = name.trim_start_matches('[');
                 let element = element.strip_prefix('L').filter(|_| name.starts_with('['));

@@ -130,8 +130,7 @@ pub fn find(classes: &[&ClassFile<'_>]) -> Result<Recorded, Error> {
 
 /// Checks whether a class names `Events` or its stacks.
 fn names_events(class: &ClassFile<'_>) -> bool {
-    let pool = class.pool();
-    let mut names = (1..pool.count()).filter_map(|at| pool.class_name(rewriter::PoolIndex(at)));
+    let mut names = class.pool().class_names();
     names.any(|name| name == EVENTS_NAME || name == STACK_TRACE_NAME)
 }
 

@@ -35,6 +35,7 @@ use jvms::access_flags::{
 };
 use jvms::opcode;
 use rewriter::ClassFile;
+use rewriter::limits::FRAMES_SINCE;
 
 pub use declarations::{ClassPath, NoClassPath};
 
@@ -83,11 +84,10 @@ const KEPT: [&str; 4] = [
     "InnerClasses",
 ];
 
-/// The oldest class-file version with `invokedynamic`, and the oldest with frames.
+/// The oldest class-file version with `invokedynamic`.
 const DYNAMIC_SINCE: u16 = 51;
-const FRAMES_SINCE: u16 = 50;
 
-/// Moves to companions what the loaded classes cannot take.
+/// Makes new class files that the JVM accepts for the loaded classes: members that it cannot add move to companions.
 pub(crate) fn fit(versions: &[Version<'_>], path: &dyn ClassPath) -> Vec<Fit> {
     let mut fits: Vec<Fit> = versions.iter().map(|_| Fit::default()).collect();
     let mut builder = Builder::new(versions, path);
@@ -500,11 +500,21 @@ impl<'p> Builder<'p> {
             }
         }
         let companion = self.companion_name(name);
-        class.become_companion(&companion).ok_or_else(pool_full)?;
-        let context = Context::new(Kind::Moved, name, &companion);
-        self.redirection.redirect(&mut class, &context, needs)?;
+        self.make_companion(&mut class, (Kind::Moved, name, &companion), needs)?;
         self.companions.insert(name.to_vec(), class);
         Ok(())
+    }
+
+    /// Makes a class with moved members a companion of `of`, and redirects its references.
+    fn make_companion(
+        &mut self,
+        class: &mut Class,
+        (kind, of, name): (Kind, &[u8], &[u8]),
+        needs: &mut BTreeSet<Name>,
+    ) -> Result<(), String> {
+        class.become_companion(name).ok_or_else(pool_full)?;
+        let context = Context::new(kind, of, name);
+        self.redirection.redirect(class, &context, needs)
     }
 
     /// Moves the bodies of removed methods.
@@ -540,9 +550,7 @@ impl<'p> Builder<'p> {
                 .ok_or_else(pool_full)?;
             class.methods.push(method);
         }
-        class.become_companion(&former).ok_or_else(pool_full)?;
-        let context = Context::new(Kind::Former, name, &former);
-        self.redirection.redirect(&mut class, &context, needs)?;
+        self.make_companion(&mut class, (Kind::Former, name, &former), needs)?;
         self.former.insert(name.to_vec(), class);
         Ok(())
     }
@@ -786,7 +794,7 @@ impl Class {
         Some(())
     }
 
-    /// Gives the class an attribute of another class, or none if that has none.
+    /// Replaces an attribute by that of another class. If the other class lacks it, the attribute is removed.
     fn copy_attribute(&mut self, from: &Class, name: &str) -> Option<()> {
         let text = |class: &Class| {
             let mut out = Vec::new();

@@ -28,6 +28,7 @@ pub use changed::changed_methods;
 pub use endless::returns_from;
 pub use fitted::{Fitted, Pair};
 pub use ineffective::ineffective;
+pub use switch_maps::has_switch_map;
 
 use pairing::Pairing;
 

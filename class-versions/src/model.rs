@@ -156,7 +156,7 @@ pub(crate) fn count(length: usize) -> Option<u16> {
 }
 
 impl Class {
-    /// Takes a class file apart. `None` if it is malformed.
+    /// Reads a class file into its parts. Fails for a malformed one.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         reader.u4()?;
@@ -175,7 +175,7 @@ impl Class {
         })
     }
 
-    /// Writes the class file. `None` if a table is too long.
+    /// Writes the class file. Fails if a table is too long.
     pub(crate) fn write(&self) -> Option<Vec<u8>> {
         let mut out = 0xCAFE_BABE_u32.to_be_bytes().to_vec();
         put(&mut out, &[self.version.0, self.version.1]);
@@ -205,7 +205,7 @@ impl Class {
         self.pool.named(&self.attributes, name)
     }
 
-    /// Keeps the attributes of the class that have one of these names.
+    /// Removes the attributes of the class with other names than these.
     pub(crate) fn keep_attributes(&mut self, names: &[&str]) {
         let pool = &self.pool;
         self.attributes
@@ -439,7 +439,7 @@ impl Code {
         Some(out)
     }
 
-    /// Returns the starts of its instructions. `None` if one cannot be decoded.
+    /// Returns the offset of each instruction. Fails if one cannot be decoded.
     pub(crate) fn starts(&self) -> Option<Vec<usize>> {
         let (mut at, mut starts) = (0, Vec::new());
         while at < self.code.len() {

@@ -14,7 +14,7 @@ use tempfile::NamedTempFile;
 /// File name of the link to this program in the image.
 const NAME: &str = "cp";
 
-/// Copies files, if the program was started by the name of the link. Returns `None` for any other name.
+/// Copies files if the program was started by the name of the link. A program of another name copies nothing.
 #[must_use]
 pub fn run(words: &[OsString]) -> Option<ExitCode> {
     let (program, words) = words.split_first()?;

@@ -47,6 +47,9 @@ fn stored(place: &Path, output: &Path, build: &Path) -> Result<PathBuf, Error> {
 
 /// Returns a path of the file in `folder` as an absolute one, without `..` if it exists.
 fn found(place: &Path, folder: &Path) -> PathBuf {
+    if place.is_absolute() {
+        return place.to_owned();
+    }
     let place = folder.join(place);
     place.canonicalize().unwrap_or(place)
 }

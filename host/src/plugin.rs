@@ -44,8 +44,8 @@ const RESUMER: &[u8] = b"kotlin/coroutines/jvm/internal/BaseContinuationImpl";
 pub struct Plugin {
     /// The name in messages and snapshots.
     pub name: String,
-    /// Its place among the plugins. The edits of a plugin with a lower number are around those of the
-    /// others, so that its code sees what the others make of a method.
+    /// Its place among the plugins. A plugin with a lower number surrounds the others, so its code sees
+    /// the effect of theirs.
     pub order: i16,
     /// The session that records its spans.
     pub session: u8,
@@ -96,7 +96,7 @@ fn writes_of(config: &PluginConfig) -> Option<Vec<FieldPattern>> {
     (is_trace(config) && !patterns.is_empty()).then_some(patterns)
 }
 
-/// The place of plugins that cannot change the program: they record what the caller sees.
+/// The place of plugins that cannot change the program. They record what a caller of the method sees.
 const ORDER_OF_RECORDERS: i16 = -100;
 /// The place of the bundled plugin `coverage`: it records which code of the program runs.
 const ORDER_OF_COVERAGE: i16 = 100;

@@ -9,8 +9,8 @@ use crate::selector::SelectableClass;
 
 /// The names in the constant pool of a loaded class, which JVM TI gives without the class file.
 ///
-/// The names of annotations, supertypes, source file and fields are among them. So the pool tells
-/// cheaply that a class lacks one of these; for a class that may have it, the class file decides.
+/// A class has the names of its annotations, supertypes, source file and fields there. So a pool
+/// without a name rules the class out at little cost. Otherwise the class file decides.
 #[derive(Debug)]
 pub struct PoolNames<'a>(ConstantPool<'a>);
 
@@ -49,7 +49,7 @@ impl SelectableClass for PoolNames<'_> {
     }
 
     fn any_supertype(&self, test: &mut dyn FnMut(&[u8]) -> bool) -> bool {
-        let mut names = self.indices().filter_map(|index| self.0.class_name(index));
+        let mut names = self.0.class_names();
         names.any(|name| test(name.as_bytes()))
     }
 

@@ -79,8 +79,8 @@ pub(crate) struct Refused {
     pub cause: String,
 }
 
-/// Adds the spans and counters of one plugin to a plan, each with its id in the JVM. Adds none while
-/// the JVM cannot record them. `following` gets the code for continuations, once for all plugins.
+/// Adds the spans and counters of one plugin to a plan, each with its id in the JVM. The plan gets
+/// none while the JVM cannot record them. `following` gets the code for continuations, once for all plugins.
 /// Returns the methods without a span.
 pub(crate) fn add(
     (merged, following): (&mut EditPlan, &mut EditPlan),

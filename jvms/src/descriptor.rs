@@ -14,6 +14,10 @@ use std::fmt;
 
 use crate::modified_utf8::Utf8;
 use crate::names::{internal_ends, is_internal};
+use crate::opcode::{
+    ALOAD, ARETURN, ASTORE, DLOAD, DRETURN, DSTORE, FLOAD, FRETURN, FSTORE, ILOAD, IRETURN, ISTORE,
+    LLOAD, LRETURN, LSTORE,
+};
 
 /// Maximum number of dimensions of an array type (JVMS 4.3.2).
 pub const MAX_DIMENSIONS: usize = 255;
@@ -143,6 +147,37 @@ pub enum FieldType<'d> {
     Class(&'d [u8]),
     /// An array by its whole descriptor, `[[I`.
     Array(&'d [u8]),
+}
+
+impl FieldType<'_> {
+    /// Chooses from a family of instructions: that for `int`, `long`, `float`, `double`, or a reference.
+    const fn of_family(self, [int, long, float, double, reference]: [u8; 5]) -> u8 {
+        match self {
+            Self::Base(BaseType::Long) => long,
+            Self::Base(BaseType::Float) => float,
+            Self::Base(BaseType::Double) => double,
+            Self::Base(_) => int,
+            Self::Class(_) | Self::Array(_) => reference,
+        }
+    }
+
+    /// Returns the instruction that loads a value of the type from a local variable.
+    #[must_use]
+    pub const fn load_opcode(self) -> u8 {
+        self.of_family([ILOAD, LLOAD, FLOAD, DLOAD, ALOAD])
+    }
+
+    /// Returns the instruction that stores a value of the type to a local variable.
+    #[must_use]
+    pub const fn store_opcode(self) -> u8 {
+        self.of_family([ISTORE, LSTORE, FSTORE, DSTORE, ASTORE])
+    }
+
+    /// Returns the instruction that returns a value of the type.
+    #[must_use]
+    pub const fn return_opcode(self) -> u8 {
+        self.of_family([IRETURN, LRETURN, FRETURN, DRETURN, ARETURN])
+    }
 }
 
 impl<'d> FieldType<'d> {

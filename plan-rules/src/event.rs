@@ -357,7 +357,8 @@ impl EventLocation<'_, '_> {
             EventValue::Constant(literal) => code.push_constant(literal),
             EventValue::Variable(_) | EventValue::Slot(..) => {
                 let slot = variable.map_or(0, |(slot, _)| slot);
-                code.load_variable(load_opcode(base), slot)
+                let load = base.map_or(opcode::ALOAD, |base| FieldType::Base(base).load_opcode());
+                code.load_variable(load, slot)
             }
         };
         loaded.map_err(|error| error.to_string())?;
@@ -493,16 +494,6 @@ fn variable_type(descriptor: &[u8]) -> Result<Option<BaseType>, String> {
         let found = String::from_utf8_lossy(descriptor);
         format!("expected a field descriptor as the type of a local variable, found `{found}`")
     })
-}
-
-fn load_opcode(base: Option<BaseType>) -> u8 {
-    match base {
-        None => opcode::ALOAD,
-        Some(BaseType::Long) => opcode::LLOAD,
-        Some(BaseType::Float) => opcode::FLOAD,
-        Some(BaseType::Double) => opcode::DLOAD,
-        Some(_) => opcode::ILOAD,
-    }
 }
 
 /// Message for a location without a value on the stack.

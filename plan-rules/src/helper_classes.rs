@@ -11,7 +11,7 @@ use crate::helper_classes::resolution::HelperSet;
 use jvms::access_flags::ACC_MODULE;
 use rewriter::limits::FRAMES_REQUIRED_SINCE;
 use rewriter::{
-    ClassEdit, ClassFile, PoolIndex, ReadError, ReplacementError, StructureError, check_soundness,
+    ClassEdit, ClassFile, ReadError, ReplacementError, StructureError, check_soundness,
     rename_class,
 };
 use stored::impl_stored;
@@ -189,9 +189,7 @@ pub fn check_helper_uses(
 /// Checks nested classes. A missing one would keep its original name, under which no loader finds it.
 fn expect_nested(class: &ClassFile<'_>, given: &HashSet<String>) -> Result<(), HelperError> {
     let name = name_of(class);
-    let pool = class.pool();
-    let named = (1..pool.count()).filter_map(|index| pool.class_name(PoolIndex(index)));
-    for found in named {
+    for found in class.pool().class_names() {
         let nested = found.to_str_lossless();
         let is_nested = nested
             .strip_prefix(&*name)

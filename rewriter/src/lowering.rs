@@ -4,8 +4,8 @@ use crate::arithmetic::short_distance;
 use crate::bytes::write_at;
 use crate::pool::PoolWriter;
 use crate::snippet::{Operation, Snippet, Value};
-use crate::typing::{MethodContext, Type};
-use jvms::descriptor::{BaseType, FieldType, Parameters};
+use crate::typing::MethodContext;
+use jvms::descriptor::Parameters;
 use jvms::opcode;
 
 /// Appends the code of one snippet and the offsets of its operations; `None` if the pool is full.
@@ -65,11 +65,11 @@ impl Lowering<'_, '_> {
             Operation::This => self.local(opcode::ALOAD, 0),
             Operation::Argument(index) => {
                 let argument = self.context.arguments.get(usize::from(*index))?;
-                self.local(load_opcode(argument.kind), argument.slot);
+                self.local(argument.kind.load_opcode(), argument.slot);
             }
             Operation::StoreArgument(index) => {
                 let argument = self.context.arguments.get(usize::from(*index))?;
-                self.local(Type::of(argument.kind).store_opcode(), argument.slot);
+                self.local(argument.kind.store_opcode(), argument.slot);
             }
             Operation::Push(value) => self.constant(value)?,
             Operation::Invoke(code, member) => {
@@ -199,16 +199,5 @@ impl Lowering<'_, '_> {
             Ok(index) => self.code.extend_from_slice(&[opcode::LDC, index]),
             Err(_) => self.with_index(opcode::LDC_W, index),
         }
-    }
-}
-
-/// Returns the instruction that loads a value of this type.
-pub(crate) fn load_opcode(kind: FieldType<'_>) -> u8 {
-    match kind {
-        FieldType::Base(BaseType::Long) => opcode::LLOAD,
-        FieldType::Base(BaseType::Float) => opcode::FLOAD,
-        FieldType::Base(BaseType::Double) => opcode::DLOAD,
-        FieldType::Base(_) => opcode::ILOAD,
-        FieldType::Class(_) | FieldType::Array(_) => opcode::ALOAD,
     }
 }

@@ -17,6 +17,6 @@ pub(crate) use context::{MethodContext, PointContext, StackEffect, TypingContext
 pub(crate) use frames::{FrameReader, FrameWriter, by_entry, by_slot, encoded};
 pub(crate) use hierarchy::Hierarchy;
 pub(crate) use points::{PointTypes, ProgramPoint, Types};
-pub(crate) use snippet::{Typed, return_opcode, type_snippet};
+pub(crate) use snippet::{Typed, type_snippet};
 pub(crate) use types::{Class, Origin, Type};
 pub(crate) use unset_fields::UnsetFields;

@@ -6,13 +6,13 @@ use jvms::opcode;
 use crate::model::Code;
 
 /// Returns code that loads its arguments, executes `call` and returns the result. `descriptor` includes the receiver
-/// of an instance method. `None` if the descriptor is malformed.
+/// of an instance method. A malformed descriptor gives no code.
 pub(super) fn forward(descriptor: &[u8], call: &[u8]) -> Option<Code> {
     let parsed = MethodDescriptor::parse(descriptor).ok()?;
     let mut code = Vec::new();
     let mut slot = 0_u16;
     for kind in Parameters::of(descriptor) {
-        let load = load(kind);
+        let load = kind.load_opcode();
         match u8::try_from(slot) {
             Ok(slot) => code.extend_from_slice(&[load, slot]),
             Err(_) => {
@@ -24,51 +24,13 @@ pub(super) fn forward(descriptor: &[u8], call: &[u8]) -> Option<Code> {
     }
     code.extend_from_slice(call);
     let returns = parsed.return_type();
-    code.push(returns.map_or(opcode::RETURN, return_opcode));
+    code.push(returns.map_or(opcode::RETURN, FieldType::return_opcode));
     Some(Code {
         max_stack: slot.max(returns.map_or(0, FieldType::slots)),
         max_locals: slot,
         code,
         ..Code::default()
     })
-}
-
-fn load(kind: FieldType<'_>) -> u8 {
-    by_kind(
-        kind,
-        [
-            opcode::ILOAD,
-            opcode::LLOAD,
-            opcode::FLOAD,
-            opcode::DLOAD,
-            opcode::ALOAD,
-        ],
-    )
-}
-
-fn return_opcode(kind: FieldType<'_>) -> u8 {
-    by_kind(
-        kind,
-        [
-            opcode::IRETURN,
-            opcode::LRETURN,
-            opcode::FRETURN,
-            opcode::DRETURN,
-            opcode::ARETURN,
-        ],
-    )
-}
-
-/// Chooses an opcode for `int`, `long`, `float`, `double` or a reference.
-fn by_kind(kind: FieldType<'_>, [int, long, float, double, reference]: [u8; 5]) -> u8 {
-    use jvms::descriptor::BaseType;
-    match kind {
-        FieldType::Base(BaseType::Long) => long,
-        FieldType::Base(BaseType::Float) => float,
-        FieldType::Base(BaseType::Double) => double,
-        FieldType::Base(_) => int,
-        _ => reference,
-    }
 }
 
 /// Returns a method descriptor with another first parameter of this class.

@@ -83,7 +83,7 @@ fn verification_type(reader: &mut Reader<'_>) -> Option<Vec<u8>> {
 }
 
 impl Frame {
-    /// Gives the instructions that create objects their new offsets. `None` if one has none.
+    /// Replaces the offset of each `new` by its new one. Fails if an instruction has no new offset.
     pub(super) fn move_uninitialized(
         &mut self,
         place: &dyn Fn(usize) -> Option<usize>,

@@ -49,7 +49,7 @@ impl Statement {
     }
 }
 
-/// Cuts an initialiser into statements; the last one is its `return`. `None` if it has another form.
+/// Cuts an initialiser into statements, of which the last one is its `return`. Fails for any other form.
 pub(super) fn statements(class: &Class, code: &Code) -> Option<Vec<Statement>> {
     let starts = code.starts()?;
     let last = *starts.last()?;
@@ -325,7 +325,7 @@ impl Offsets {
     }
 }
 
-/// Returns the code with some of its statements. `None` if it cannot be moved.
+/// Returns the code with some of its statements. Fails for code that cannot be moved.
 pub(super) fn select(
     class: &Class,
     code: &Code,

@@ -23,6 +23,13 @@ type Numbers = BTreeMap<Constant, i32>;
 /// The numbers in each array, by the name of its field.
 type Maps = BTreeMap<String, Numbers>;
 
+/// Checks whether a class has the numbers of enum constants in switches.
+#[must_use]
+pub fn has_switch_map(class: &ClassFile<'_>) -> bool {
+    let mut fields = class.fields();
+    fields.any(|field| is_map(&field.name().to_str_lossless()))
+}
+
 /// Returns the switch-map fields whose numbers differ.
 pub(super) fn changed_fields(old: &ClassFile<'_>, new: &ClassFile<'_>) -> Vec<String> {
     let (old, new) = (maps(old), maps(new));

@@ -2,13 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use class_versions::content;
+use class_versions::{content, fitting};
 use control::patch::ClassBytes;
 use errors::{Error, codes};
-use rewriter::{ClassFile, PoolIndex};
-
-/// The beginnings of the names of such fields (javac, Kotlin).
-const SWITCH_MAPS: [&[u8]; 2] = [b"$SwitchMap$", b"$EnumSwitchMapping$"];
+use rewriter::ClassFile;
 
 /// Checks whether two places hold versions of the same classes.
 pub(super) fn are_versions(old: &[ClassBytes], new: &[ClassBytes]) -> bool {
@@ -18,8 +15,8 @@ pub(super) fn are_versions(old: &[ClassBytes], new: &[ClassBytes]) -> bool {
         .any(|name| names.contains(&name))
 }
 
-/// Returns the classes of the new release that behave differently, and of those that they use the added ones and the
-/// numbers of their switches.
+/// Returns the classes of the new release that behave differently. The added classes that they use come with them, and the
+/// classes with the numbers of their switches.
 ///
 /// # Errors
 /// If the releases do not differ in a class (`H0727`).
@@ -67,16 +64,8 @@ fn behaves_same(old: &ClassBytes, new: &ClassBytes) -> bool {
     }
 }
 
-/// Checks whether a class has the numbers of enum constants in a switch.
 fn has_switch_map(class: &ClassBytes) -> bool {
-    let Ok(file) = ClassFile::read(&class.0) else {
-        return false;
-    };
-    let mut fields = file.fields();
-    fields.any(|field| {
-        let name = field.name().as_bytes();
-        SWITCH_MAPS.iter().any(|prefix| name.starts_with(prefix))
-    })
+    ClassFile::read(&class.0).is_ok_and(|file| fitting::has_switch_map(&file))
 }
 
 fn name(class: &ClassBytes) -> Option<Vec<u8>> {
@@ -89,7 +78,6 @@ fn used(class: &ClassBytes) -> Vec<Vec<u8>> {
     let Ok(file) = ClassFile::read(&class.0) else {
         return Vec::new();
     };
-    let pool = file.pool();
-    let names = (1..pool.count()).filter_map(|index| pool.class_name(PoolIndex(index)));
+    let names = file.pool().class_names();
     names.map(|name| name.as_bytes().to_vec()).collect()
 }

@@ -21,7 +21,7 @@ use control::patch::{BrokenRule, ClassOutcome, ClassState, PatchRequest, Patched
 use errors::codes;
 use host::exclusions::is_excluded;
 use host::structural_edits::with_prefixed_natives;
-use rewriter::{ClassFile, PoolIndex, check_soundness};
+use rewriter::{ClassFile, check_soundness};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -179,8 +179,7 @@ fn find_new(targets: &mut [Target], new: &[NewClass]) {
 
 /// Checks whether a class names another one in its constant pool.
 fn uses(class: &ClassFile<'_>, name: &[u8]) -> bool {
-    let pool = class.pool();
-    let mut names = (1..pool.count()).filter_map(|index| pool.class_name(PoolIndex(index)));
+    let mut names = class.pool().class_names();
     names.any(|used| used.as_bytes() == name)
 }
 

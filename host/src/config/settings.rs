@@ -18,8 +18,8 @@ use errors::{Error, codes};
 pub struct Config {
     /// Settings of the agent itself.
     pub agent: Agent,
-    /// Plugins as listed, which is their order if their places are equal; empty only with
-    /// `plugin=none`.
+    /// The plugins, in the order of the list. Plugins with equal places keep this order. Only
+    /// `plugin=none` gives an empty list.
     pub plugins: Vec<PluginConfig>,
     /// The file of this configuration, if any.
     pub source: Option<PathBuf>,
@@ -139,8 +139,8 @@ pub struct PluginConfig {
     pub config: serde_json::Value,
     /// The condition for calls of its spans and the values to show; `None` keeps every call.
     pub watch: Option<Watch>,
-    /// Its place among the plugins: the edits of a plugin with a lower number are around those of the
-    /// others. `None` for the place of its kind.
+    /// Its place among the plugins: a plugin with a lower number surrounds the others. Without a
+    /// number, it has the place of its kind.
     pub order: Option<i16>,
     /// The line of `grant` in `classhook.toml`, for messages.
     pub grant_line: Option<usize>,

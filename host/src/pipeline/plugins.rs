@@ -32,8 +32,8 @@ impl Pipeline {
         self.plugins.iter().any(|plugin| plugin.needs_location())
     }
 
-    /// Checks whether no plugin selects a class by its name, loader and location alone. The names in
-    /// its constant pool then may tell that no plugin wants it.
+    /// Checks whether no plugin selects a class by its name, loader and location alone. Then the names
+    /// in its constant pool may rule the class out.
     #[must_use]
     pub fn needs_pool(&self, name: &[u8], loader: &Loader, location: CodeSource<'_>) -> bool {
         let is_sure = |plugin: &Plugin| {

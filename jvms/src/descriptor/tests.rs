@@ -216,3 +216,28 @@ fn types_are_formatted_as_in_java() {
     assert_eq!(java("[Ljava/util/Map$Entry;"), "java.util.Map$Entry[]");
     assert_eq!(java("Lé;"), "é");
 }
+
+#[test]
+fn each_type_has_instructions_of_its_own_family() {
+    for (descriptors, expected) in [
+        ("ZBCSI", [ILOAD, ISTORE, IRETURN]),
+        ("J", [LLOAD, LSTORE, LRETURN]),
+        ("F", [FLOAD, FSTORE, FRETURN]),
+        ("D", [DLOAD, DSTORE, DRETURN]),
+        ("[I", [ALOAD, ASTORE, ARETURN]),
+    ] {
+        let parts = match descriptors.starts_with('[') {
+            true => vec![descriptors],
+            false => descriptors.split("").filter(|it| !it.is_empty()).collect(),
+        };
+        for part in parts {
+            let found = FieldType::parse(part.as_bytes()).unwrap();
+            let all = [
+                found.load_opcode(),
+                found.store_opcode(),
+                found.return_opcode(),
+            ];
+            assert_eq!(all, expected, "{part}");
+        }
+    }
+}

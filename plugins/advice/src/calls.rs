@@ -1,4 +1,4 @@
-//! Advice at calls in the advised methods: before, behind and in place of them.
+//! Generates the code of advice at calls in the advised methods: before a call, behind it, and in its place.
 //!
 //! The code surrounds the instruction. With several methods of advice at one call:
 //!
@@ -162,7 +162,7 @@ impl<'a, 'c> Sites<'a, 'c> {
 }
 
 impl<'a, 'c> CallSite<'a, 'c> {
-    /// Creates a call. Returns `None` for a malformed descriptor.
+    /// Creates a call. A malformed descriptor gives none.
     pub fn new(advised: &Advised<'a, 'c>, call: &Call) -> Option<Self> {
         MethodDescriptor::parse(call.target.descriptor.as_bytes()).ok()?;
         Some(Self {

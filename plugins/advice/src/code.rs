@@ -100,13 +100,7 @@ impl Advised<'_, '_> {
 
     /// Generates the begin of a call at whose entry several methods give values.
     pub fn open_call(&self, guard: &str) -> Snippet {
-        let mut code = Snippet::new();
-        code.push_int(self.number());
-        code.invoke(
-            opcode::INVOKESTATIC,
-            Member::of_class(guard, "open", "(I)V"),
-        );
-        code
+        self.call_with_number(guard, "open")
     }
 
     /// Checks for a private method of the class.
@@ -124,12 +118,14 @@ impl Advised<'_, '_> {
 
     /// Generates the end of a call whose value no advice reads.
     pub fn drop_call(&self, guard: &str) -> Snippet {
+        self.call_with_number(guard, "drop")
+    }
+
+    /// Generates a call of a method of the guard that takes the number of the advised method.
+    fn call_with_number(&self, guard: &str, name: &str) -> Snippet {
         let mut code = Snippet::new();
         code.push_int(self.number());
-        code.invoke(
-            opcode::INVOKESTATIC,
-            Member::of_class(guard, "drop", "(I)V"),
-        );
+        code.invoke(opcode::INVOKESTATIC, Member::of_class(guard, name, "(I)V"));
         code
     }
 

@@ -78,20 +78,10 @@ fn leave_with(
     }
     push(code, value, returned)?;
     if stack != Stack::Returned {
-        code.op(return_opcode(returned), 0);
+        let code_of = returned.map_or(opcode::RETURN, FieldType::return_opcode);
+        code.op(code_of, 0);
     }
     Ok(())
-}
-
-fn return_opcode(returned: Option<FieldType<'_>>) -> u8 {
-    match returned {
-        None => opcode::RETURN,
-        Some(FieldType::Base(BaseType::Long)) => opcode::LRETURN,
-        Some(FieldType::Base(BaseType::Float)) => opcode::FRETURN,
-        Some(FieldType::Base(BaseType::Double)) => opcode::DRETURN,
-        Some(FieldType::Base(_)) => opcode::IRETURN,
-        Some(FieldType::Class(_) | FieldType::Array(_)) => opcode::ARETURN,
-    }
 }
 
 fn push(

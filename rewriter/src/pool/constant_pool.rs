@@ -253,6 +253,11 @@ impl<'a> ConstantPool<'a> {
         self.named(index, constant_tag::CLASS)
     }
 
+    /// Returns the internal names and array descriptors of all `CONSTANT_Class`, in the order of the pool.
+    pub fn class_names(&self) -> impl Iterator<Item = Utf8<'a>> {
+        (1..self.count()).filter_map(|index| self.class_name(PoolIndex(index)))
+    }
+
     /// Returns the text of a `CONSTANT_String`.
     #[must_use]
     pub fn string(&self, index: PoolIndex) -> Option<Utf8<'a>> {

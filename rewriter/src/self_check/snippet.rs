@@ -1,7 +1,6 @@
 //! Compares code with the operations of a snippet. Pool entries are compared by content, not by index.
 
 use crate::class::{Instruction, Instructions};
-use crate::lowering::load_opcode;
 use crate::pool::{ConstantPool, LoadableConstant, MemberRef};
 use crate::snippet::{EncodedMember, Operation, Snippet, Value};
 use jvms::descriptor::{FieldType, Parameters};
@@ -66,14 +65,14 @@ impl Host<'_> {
             Operation::This => self.is_local(found, opcode::ALOAD, Some(0)),
             Operation::Argument(index) => {
                 let parameter = self.parameter(*index);
-                parameter
-                    .is_some_and(|(kind, slot)| self.is_local(found, load_opcode(kind), Some(slot)))
+                parameter.is_some_and(|(kind, slot)| {
+                    self.is_local(found, kind.load_opcode(), Some(slot))
+                })
             }
             Operation::StoreArgument(index) => {
                 let parameter = self.parameter(*index);
                 parameter.is_some_and(|(kind, slot)| {
-                    let store = load_opcode(kind) + (opcode::ISTORE - opcode::ILOAD);
-                    self.is_local(found, store, Some(slot))
+                    self.is_local(found, kind.store_opcode(), Some(slot))
                 })
             }
             Operation::Push(value) => self.is_constant(found, value),

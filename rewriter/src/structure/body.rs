@@ -4,17 +4,14 @@ use crate::bytes::write_at;
 use crate::class::ClassFile;
 use crate::edits::StructureError;
 use crate::limits::{FRAMES_SINCE, MAX_CODE_LENGTH, MAX_LOCALS};
-use crate::lowering::load_opcode;
 use crate::lowering::lower;
 use crate::pool::PoolWriter;
 use crate::snippet::{Label, Operation, Snippet};
 use crate::stack_map::{Deltas, FrameKind};
 use crate::typing::type_snippet;
-use crate::typing::{
-    Class, Hierarchy, MethodContext, Origin, Type, Typed, TypingContext, encoded, return_opcode,
-};
+use crate::typing::{Class, Hierarchy, MethodContext, Origin, Type, Typed, TypingContext, encoded};
 use jvms::access_flags::ACC_STATIC;
-use jvms::descriptor::{MethodDescriptor, Parameters};
+use jvms::descriptor::{FieldType, MethodDescriptor, Parameters};
 use jvms::modified_utf8::Utf8;
 use jvms::opcode;
 
@@ -212,7 +209,7 @@ pub(crate) fn call(is_static: bool, descriptor: &[u8], target: u16) -> Vec<u8> {
         load(&mut code, opcode::ALOAD, 1);
     }
     for kind in Parameters::of(descriptor) {
-        load(&mut code, load_opcode(kind), u32::from(kind.slots()));
+        load(&mut code, kind.load_opcode(), u32::from(kind.slots()));
     }
     code.push(if is_static {
         opcode::INVOKESTATIC
@@ -222,7 +219,7 @@ pub(crate) fn call(is_static: bool, descriptor: &[u8], target: u16) -> Vec<u8> {
     code.extend_from_slice(&target.to_be_bytes());
     let returns = MethodDescriptor::parse(descriptor).ok();
     let returns = returns.and_then(|found| found.return_type());
-    code.push(return_opcode(returns));
+    code.push(returns.map_or(opcode::RETURN, FieldType::return_opcode));
     let slots = Parameters::of(descriptor).slots() + u32::from(!is_static);
     let stack = slots.max(returns.map_or(0, |found| u32::from(found.slots())));
     let mut out = head(stack as u16, slots as u16, &code);

@@ -7,7 +7,7 @@ use crate::snippet::{EncodedMember, Label, Operation, Snippet, SnippetError, Val
 use crate::typing::context::{StackEffect, TypingContext};
 use crate::typing::machine::{Expected, Fault, Machine};
 use crate::typing::types::{Class, Origin, Type};
-use jvms::descriptor::{BaseType, FieldType};
+use jvms::descriptor::FieldType;
 use jvms::opcode;
 
 /// The types at a label.
@@ -553,7 +553,8 @@ impl<'t, 's> Check<'t, 's> {
 
     /// Checks that a return instruction suits the method.
     fn leave(&self, at: u32, code: u8) -> Result<(), SnippetError> {
-        let wanted = return_opcode(self.context.returns);
+        let returns = self.context.returns;
+        let wanted = returns.map_or(opcode::RETURN, FieldType::return_opcode);
         if code != wanted {
             let name = |code| opcode::mnemonic(code).unwrap_or("?");
             return Err(SnippetError::Mismatch {
@@ -584,18 +585,6 @@ impl<'t, 's> Check<'t, 's> {
         }
         self.merge(label, at, name)?;
         Ok(code != opcode::GOTO)
-    }
-}
-
-/// Returns the instruction that returns a value of this type.
-pub(crate) fn return_opcode(kind: Option<FieldType<'_>>) -> u8 {
-    match kind {
-        None => opcode::RETURN,
-        Some(FieldType::Base(BaseType::Long)) => opcode::LRETURN,
-        Some(FieldType::Base(BaseType::Float)) => opcode::FRETURN,
-        Some(FieldType::Base(BaseType::Double)) => opcode::DRETURN,
-        Some(FieldType::Base(_)) => opcode::IRETURN,
-        Some(FieldType::Class(_) | FieldType::Array(_)) => opcode::ARETURN,
     }
 }
 
