@@ -69,6 +69,17 @@ fn requests_that_fail_are_sent_again() {
 }
 
 #[test]
+fn calls_that_reflection_cannot_make_stay_as_they_are_with_a_warning() {
+    for jdk in jdks::main_two() {
+        let run = run_program(&jdk, "Copied", "8", &[], &file("AroundClone"));
+        run.assert_success();
+        assert_eq!(run.stdout, "copied 7\n", "{jdk}: {}", run.report());
+        let warning = "warning[H0746]: advice around calls of java.lang.Object.clone does not run";
+        run.assert_stderr(warning);
+    }
+}
+
+#[test]
 fn exceptions_of_advice_around_calls_leave_the_result_of_the_call() {
     for jdk in every_release() {
         let run = run(&jdk, "FailingAround");
